@@ -22,6 +22,7 @@ import (
 type benchCommand struct {
 	Dir      string        `default:".orrery/bench" help:"Folder for the data; reused later." placeholder:"DIR"`
 	Records  int           `default:"1000000" help:"Records in the generated day." placeholder:"N"`
+	Days     int           `default:"10" help:"Full days: the day and those before it." placeholder:"N"`
 	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
 	Duration time.Duration `default:"60s" help:"Duration of the load test."`
@@ -32,7 +33,7 @@ type benchCommand struct {
 // Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
 func (b *benchCommand) Run(ctx context.Context, c terminal.Console) error {
 	o := bench.Options{
-		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
+		Dir: b.Dir, Records: b.Records, Days: b.Days, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
 		Progress: c.Err, Open: openForBench,
 	}
 	if b.S3 != (bench.Network{}) {
@@ -74,9 +75,10 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: format})
 			return err
 		},
-		Compact: func(ctx context.Context) error {
-			_, err := product.Store.Compact(ctx, datadir.CompactOptions{})
-			return err
+		Compact: func(ctx context.Context) (int64, error) {
+			defer memory.ForImport()()
+			report, err := product.Store.Compact(ctx, datadir.CompactOptions{Memory: memory.Merge})
+			return report.Rows, err
 		},
 		Export: func(ctx context.Context, filter string, w io.Writer) error {
 			q := queryCommand{Route: string(search.Logs), Filter: []string{filter}, All: true, Format: "csv"}
@@ -94,6 +96,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		Handler: handler,
 		Forget:  product.Forget,
 		RollUp: func(ctx context.Context) error {
+			defer memory.ForImport()()
 			_, err := product.RollUp(ctx, nil)
 			return err
 		},

@@ -18,6 +18,7 @@
 //   - Most queries are about a day of a million records. The long period has a million records in ten days, this day
 //     being the last. The full days have a million records each: the timeline in hours is about ten of them, the
 //     report about the last week.
+//   - The year has no records, only the rollups of the last full days but the newest, repeated week after week.
 //   - The generated clients are a closed population. The day with a tail has a million records of which one in twenty has
 //     an address, a path and a browser that occur once; the hour of the crowd has six million of such records only.
 package bench
@@ -38,6 +39,9 @@ import (
 // FullRecords is the number of records that the goals are for.
 const FullRecords = 1_000_000
 
+// DefaultDays is the number of days of the long period.
+const DefaultDays = 10
+
 // Day is the day of the records.
 var Day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
@@ -46,8 +50,9 @@ type Options struct {
 	Dir      string        // folder for the data, which later runs reuse
 	Records  int           // 0: FullRecords
 	Runs     int           // measured rounds of each query; 0: 7
-	Days     int           // days of the long period; 0: 10
+	Days     int           // days of the long period; 0: DefaultDays
 	Week     int           // days of the week, at most Days; 0: 7
+	Weeks    int           // of the year of rollups; 0: 57
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
 	Filters  int           // large filters that one key sends at once beside another; 0: 200
@@ -60,8 +65,9 @@ type Options struct {
 // Product is the product to measure.
 type Product struct {
 	// Import imports one log in a format, compressed with gzip, under a name.
-	Import  func(ctx context.Context, name, format string, r io.Reader) error
-	Compact func(ctx context.Context) error // merges the objects of each hour; nil: no compaction
+	Import func(ctx context.Context, name, format string, r io.Reader) error
+	// Compact merges the objects of each hour, and returns the number of their records; nil: no compaction.
+	Compact func(ctx context.Context) (records int64, err error)
 	// Export prints all records that match a filter as CSV, as orrery query logs --all does.
 	Export func(ctx context.Context, filter string, w io.Writer) error
 	// Report writes the page of a report about all records that match a filter, as orrery report run does; nil: none is
@@ -94,12 +100,15 @@ func (o Options) withDefaults() Options {
 		o.Runs = 7
 	}
 	if o.Days == 0 {
-		o.Days = 10
+		o.Days = DefaultDays
 	}
 	if o.Week == 0 {
 		o.Week = 7
 	}
 	o.Week = min(o.Week, o.Days)
+	if o.Weeks == 0 {
+		o.Weeks = 57
+	}
 	if o.Clients == 0 {
 		o.Clients = 32
 	}

@@ -88,9 +88,11 @@ func TestRun(t *testing.T) {
 		}
 		checkContinues(t, o, fullDir(o))
 	})
-	o.Records = 100
-	if _, err := ensureData(t.Context(), o); err == nil {
-		t.Error("data of another size was accepted")
+	for _, other := range []Options{{Records: 100, Days: o.Days}, {Records: o.Records, Days: 3}} {
+		other.Dir, other.Open, other.Progress = o.Dir, o.Open, o.Progress
+		if _, err := ensureData(t.Context(), other); err == nil || !strings.Contains(err.Error(), "choose another folder") {
+			t.Errorf("data of another size: %v", err)
+		}
 	}
 }
 
@@ -221,7 +223,7 @@ func TestVerdicts(t *testing.T) {
 	r := Report{
 		Records: FullRecords, Bytes: 161 * FullRecords, Questions: []Comparison{q},
 		Import: Import{
-			PerSecondOne: 31_000, PerSecond: 50_000, Cores: 2, PeakBytes: 700 << 20,
+			PerSecondOne: 46_000, PerSecond: 50_000, Cores: 2, PeakBytes: 700 << 20,
 			Texts: []TextImport{{Name: "fast", PerSecond: 60_000}, {Name: "slow", PerSecond: 59_999}},
 		},
 		Export: Export{Records: FullRecords, Seconds: 17, PeakBytes: 511e6},
@@ -352,7 +354,7 @@ func openReference(dir string) (Product, error) {
 		return Product{}, err
 	}
 	return Product{
-		Import: r.importLog, Compact: func(context.Context) error { return nil },
+		Import: r.importLog, Compact: func(context.Context) (int64, error) { return 0, nil },
 		Export: r.export, Index: r, Handler: r.handler(service), Close: func() error { return nil },
 	}, nil
 }

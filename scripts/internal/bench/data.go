@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,11 +35,14 @@ type Import struct {
 	CompactSeconds float64 `json:"compact_seconds"`             // to merge them to one object per hour
 	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
 
+	Days  int          `json:"days"`            // of the long period; 0: DefaultDays
 	Texts []TextImport `json:"texts,omitempty"` // of a quarter of the records as lines of text
 	Long  int64        `json:"long_records"`    // records of the long period
 	Full  int64        `json:"full_records"`    // records of the full days
 	Tail  int64        `json:"tail_records"`    // records of the day with a tail
 	Crowd int64        `json:"crowd_records"`   // records of the hour of the crowd
+
+	Hour Compacted `json:"hour_compaction"` // of an hour of many logs
 }
 
 // TextImport holds the figures of importing lines of text on one core.
@@ -66,6 +70,10 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		return Import{}, fmt.Errorf("%s holds a benchmark of %d records, not of %d: choose another folder or remove it",
 			o.Dir, made.Records, o.Records)
 	}
+	if days := cmp.Or(made.Days, DefaultDays); made.Records != 0 && days != o.Days {
+		return Import{}, fmt.Errorf("%s holds a benchmark of %d days, not of %d: choose another folder or remove it",
+			o.Dir, days, o.Days)
+	}
 	for _, part := range []struct {
 		made bool
 		make func(ctx context.Context, o Options, temp string, made *Import) error
@@ -76,6 +84,7 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		{made.Full != 0, makeFullDays},
 		{made.Tail != 0, makeTail},
 		{made.Crowd != 0, makeCrowd},
+		{made.Hour.Objects != 0, compactHour},
 	} {
 		if part.made {
 			continue
@@ -125,7 +134,7 @@ func makeDay(ctx context.Context, o Options, temp string, made *Import) error {
 	*made = Import{
 		Records: int64(o.Records), BytesPerRecord: float64(bytes) / float64(o.Records),
 		PerSecond: perSecond(o.Records, all), Cores: runtime.GOMAXPROCS(0), PerSecondOne: perSecond(sample, one),
-		PeakBytes: memory.peak(), MeasuredAt: time.Now().UTC().Format(time.RFC3339),
+		PeakBytes: memory.peak(), Days: o.Days, MeasuredAt: time.Now().UTC().Format(time.RFC3339),
 	}
 	return compactData(ctx, o, made)
 }
@@ -173,13 +182,12 @@ func makeData(ctx context.Context, o Options, temp, dir string, of gen.Options) 
 		return fmt.Errorf("open the data: %w", err)
 	}
 	defer func() { err = errors.Join(err, product.Close()) }()
-	if product.Compact != nil {
-		announce(o, "compacting "+filepath.Base(dir))
-		if err := product.Compact(ctx); err != nil {
-			return fmt.Errorf("compact the data: %w", err)
-		}
+	if product.Compact == nil {
+		return nil
 	}
-	return nil
+	announce(o, "compacting "+filepath.Base(dir))
+	_, err = compact(ctx, product)
+	return err
 }
 
 // logSuffix is the end of the names of the logs of data that is not complete.
@@ -211,8 +219,8 @@ func compactData(ctx context.Context, o Options, made *Import) (err error) {
 	}
 	announce(o, "compacting "+filepath.Base(dataDir(o)))
 	began := time.Now()
-	if err := product.Compact(ctx); err != nil {
-		return fmt.Errorf("compact the data: %w", err)
+	if _, err := compact(ctx, product); err != nil {
+		return err
 	}
 	made.CompactSeconds = time.Since(began).Seconds()
 	return nil

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,13 +39,11 @@ func TestRunProduct(t *testing.T) {
 	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 2 || w.Timeline.Min <= 0 {
 		t.Errorf("report about the week: %+v", w)
 	}
-	for _, q := range r.Week.RolledUp {
-		if q.Ms <= 0 {
-			t.Errorf("of rolled up days: %+v", q)
+	checkRolledUp(t, r.Week, 3)
+	for _, c := range []Compacted{r.Import.Hour, r.Week.RollUp} {
+		if c.Records < 1_000 || c.CPUSeconds <= 0 {
+			t.Errorf("compaction and rollups: %+v", c)
 		}
-	}
-	if len(r.Week.RolledUp) != 4 {
-		t.Errorf("%d questions were asked about rolled up days, want 4", len(r.Week.RolledUp))
 	}
 	for _, a := range r.Tried {
 		if a.Ms <= 0 || a.TopX <= 0 {
@@ -69,6 +68,44 @@ func TestRunProduct(t *testing.T) {
 		if e := q.Estimated; e == nil || q.BytesScanned < e.Low || q.BytesScanned > e.High {
 			t.Errorf("%s: %d bytes scanned, estimated %+v", q.Name, q.BytesScanned, e)
 		}
+	}
+}
+
+// TestYear: answers about the year are those about the week that it repeats, as many times.
+func TestYear(t *testing.T) {
+	o := Options{
+		Dir: t.TempDir(), Records: 400, Runs: 1, Days: 8, Weeks: 3, Progress: io.Discard, Open: openProduct,
+	}.withDefaults()
+	if err := inTemporaryFolder(o, func(temp string) error {
+		return makeFullDays(t.Context(), o, temp, &Import{})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := measureFullDays(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRolledUp(t, w, 4)
+	if err := (Report{Week: w}).Err(); err != nil {
+		t.Error(err)
+	}
+	for _, folder := range []string{"full/" + local.RollupsFolder, ".making-*"} {
+		if left, err := filepath.Glob(filepath.Join(o.Dir, folder)); err != nil || len(left) > 0 {
+			t.Errorf("left: %q, %v", left, err)
+		}
+	}
+}
+
+// checkRolledUp checks that the questions were asked about so many periods.
+func checkRolledUp(t *testing.T, w WeekReport, periods int) {
+	t.Helper()
+	for _, q := range w.RolledUp {
+		if q.Ms <= 0 || q.GoalMs <= 0 {
+			t.Errorf("of rolled up days: %+v", q)
+		}
+	}
+	if want := periods * len(rolledUpQuestions); len(w.RolledUp) != want {
+		t.Errorf("%d questions were asked about rolled up days, want %d", len(w.RolledUp), want)
 	}
 }
 
@@ -163,9 +200,9 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: format})
 			return err
 		},
-		Compact: func(ctx context.Context) error {
-			_, err := p.Store.Compact(ctx, datadir.CompactOptions{})
-			return err
+		Compact: func(ctx context.Context) (int64, error) {
+			report, err := p.Store.Compact(ctx, datadir.CompactOptions{})
+			return report.Rows, err
 		},
 		Export:  exportBy(handler),
 		Index:   p.Store.Index(),

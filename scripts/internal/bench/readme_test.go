@@ -84,6 +84,12 @@ func reportOfEveryRow() Report {
 			again = append(again, Again{Name: q.name + ", " + f.name, share: q.share})
 		}
 	}
+	var rolledUp []RolledUp
+	for _, p := range append(o.rolledUpPeriods(""), o.yearPeriod()) {
+		for _, q := range rolledUpQuestions {
+			rolledUp = append(rolledUp, RolledUp{Question: q.name, Period: p.name, GoalMs: p.goalMs})
+		}
+	}
 	var tried []Tried
 	for _, rule := range triedRules {
 		tried = append(tried, Tried{Name: rule.name})
@@ -93,10 +99,13 @@ func reportOfEveryRow() Report {
 	}
 	return Report{
 		Records: FullRecords, Questions: compared, Tried: tried,
-		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords},
+		Import: Import{
+			Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords,
+			Hour: Compacted{Records: 1},
+		},
 		Export: Export{PeakBytes: 1}, Week: WeekReport{
 			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth, Again: again,
-			RolledUp: []Timed{{Name: "timeline in hours"}, {Name: "stats in hours"}, {Name: "topx"}, {Name: "facets"}},
+			RolledUp: rolledUp, RollUp: Compacted{Records: 1},
 		},
 		Load:      Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
 		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1}, Populations: populations,

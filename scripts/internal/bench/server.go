@@ -42,6 +42,12 @@ func (s *server) client(connections int) client {
 	return client{base: s.base, http: &http.Client{Transport: transport}, forget: s.forget}
 }
 
+// withCompression returns a client that accepts compressed answers, as browsers do. They may be larger.
+func (c client) withCompression() client {
+	c.http = &http.Client{Transport: new(http.Transport)}
+	return c
+}
+
 type client struct {
 	base   string
 	http   *http.Client

@@ -16,7 +16,7 @@ const weekReports = 2
 
 // The goals of the report about the week.
 const (
-	weekSeconds = 5
+	weekSeconds = 1
 	weekMemory  = 300e6
 )
 
@@ -35,12 +35,13 @@ type WeekReport struct {
 	Seconds     float64 `json:"seconds"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 
-	Days                int      `json:"days"`
-	Growth              []Growth `json:"growth"`
-	Again               []Again  `json:"again"`
-	RolledUp            []Timed  `json:"rolled_up"` // all full days but the last
-	Timeline            Times    `json:"timeline"`  // in hours
-	TimelineMemoryBytes int64    `json:"timeline_memory_bytes,omitempty"`
+	Days                int        `json:"days"`
+	Growth              []Growth   `json:"growth"`
+	Again               []Again    `json:"again"`
+	RollUp              Compacted  `json:"roll_up"` // the writing of the rollups
+	RolledUp            []RolledUp `json:"rolled_up"`
+	Timeline            Times      `json:"timeline"` // in hours
+	TimelineMemoryBytes int64      `json:"timeline_memory_bytes,omitempty"`
 }
 
 // fullDir is the folder of the full days: the days of the long period, each with as many records as the day.
@@ -55,20 +56,19 @@ func makeFullDays(ctx context.Context, o Options, temp string, made *Import) err
 		return err
 	}
 	n := o.Days * o.Records
-	if err := makeData(ctx, o, temp, fullDir(o), records(n, o.longStart())); err != nil {
-		return err
-	}
 	made.Full = int64(n)
-	return nil
+	return makeData(ctx, o, temp, fullDir(o), records(n, o.longStart()))
 }
 
-// measureFullDays measures the timeline of the full days, and the report about the last week of them.
-func measureFullDays(ctx context.Context, o Options) (WeekReport, error) {
-	result := WeekReport{Records: int64(o.Week * o.Records), Days: o.Days}
+// measureFullDays measures questions about the full days, and the report about the last week of them, whose days are rolled
+// up but for the last.
+func measureFullDays(ctx context.Context, o Options) (result WeekReport, err error) {
+	result = WeekReport{Records: int64(o.Week * o.Records), Days: o.Days}
 	product, err := o.Open(ctx, fullDir(o))
 	if err != nil {
 		return result, fmt.Errorf("open the data: %w", err)
 	}
+	defer func() { err = errors.Join(err, removeRollups(o, product)) }()
 	err = removeRollups(o, product) // of an interrupted benchmark
 	if err == nil {
 		err = result.timeDays(ctx, o, product)
@@ -96,7 +96,7 @@ func measureFullDays(ctx context.Context, o Options) (WeekReport, error) {
 	return result, nil
 }
 
-// timeDays measures the timeline of the full days.
+// timeDays measures questions about the full days. It leaves their rollups.
 func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (err error) {
 	server, err := serve(product.Handler, product.Forget)
 	if err != nil {
@@ -126,8 +126,10 @@ func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (
 	if w.Again, err = measureAgain(ctx, o, c); err != nil {
 		return err
 	}
-	w.RolledUp, err = measureRolledUp(ctx, o, product, c)
-	return err
+	if err = w.measureRolledUp(ctx, o, product, c); err != nil {
+		return err
+	}
+	return w.measureYear(ctx, o, product, c)
 }
 
 func (r Report) weekRows() []Row { return slices.Concat(r.fullDaysRows(), r.weekReportRows()) }
@@ -157,10 +159,10 @@ func (r Report) weekReportRows() []Row {
 		return nil
 	}
 	rows := []Row{{
-		What: "report about a week of such days",
-		Ours: fmt.Sprintf("%.1f s", r.Week.Seconds),
-		Goal: fmt.Sprintf("< %d s", weekSeconds),
-		Met:  r.met(r.Week.Seconds < weekSeconds),
+		What: "report about a week of such days, rolled up but for the newest",
+		Ours: fmt.Sprintf("%.2f s", r.Week.Seconds),
+		Goal: fmt.Sprintf("≤ %d s", weekSeconds),
+		Met:  r.met(r.Week.Seconds <= weekSeconds),
 	}}
 	if r.Week.MemoryBytes > 0 {
 		rows = append(rows, Row{
