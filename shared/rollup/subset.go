@@ -14,8 +14,8 @@ import (
 // Subset selects some records of a day: those with a value of a field. The zero Subset selects all records.
 type Subset struct{ Field, Value string }
 
-// SubsetFields are the fields by whose values a day is rolled up besides as a whole.
-var SubsetFields = []string{"branch", HostField}
+// SubsetFields are the fields by whose values a day is rolled up besides as a whole, and FilterField.
+var SubsetFields = []string{"branch", HostField, FilterField}
 
 // HostField is the field of the subsets that list only the values of the default facets.
 const HostField = "host"
@@ -27,14 +27,16 @@ type Division struct {
 }
 
 // SubsetsOf returns the subsets whose records conditions select; none for all records. If the conditions are about several
-// fields, these are the subsets by the last one, and rest are those by the others. ok is false if the conditions select other
+// of SubsetFields, these are the subsets by the last one, and rest are those by the others. ok is false if the conditions select other
 // records, or none. The conditions of a caller may select fewer subsets than those of the caller's key.
 func SubsetsOf(conditions []query.Condition) (all []Subset, rest [][]Subset, ok bool) {
 	byField := map[string][]Subset{}
+	var others []query.Condition
 	for _, c := range conditions {
 		of := subsetsOf(c)
 		if len(of) == 0 {
-			return nil, nil, false
+			others = append(others, c)
+			continue
 		}
 		field := of[0].Field
 		if before, several := byField[field]; several {
@@ -44,6 +46,13 @@ func SubsetsOf(conditions []query.Condition) (all []Subset, rest [][]Subset, ok 
 			return nil, nil, false
 		}
 		byField[field] = of
+	}
+	if len(others) > 0 {
+		of, found := filtersByIdentity()[query.ConditionsIdentity(others)]
+		if !found {
+			return nil, nil, false
+		}
+		byField[FilterField] = []Subset{of}
 	}
 	for _, field := range SubsetFields {
 		if of := byField[field]; of != nil {
@@ -114,6 +123,12 @@ func (d *Day) dividedAs(subsets []Subset) (by Division) {
 	return by
 }
 
+// IsDivided reports whether a day tells its subsets, and has those of all Filters. A day without records need not.
+func (d *Day) IsDivided() bool {
+	n := len(SubsetFields)
+	return len(d.Segments) == 0 || len(d.Divisions) == n && slices.Equal(d.Divisions[n-1].Subsets, FilterDivision().Subsets)
+}
+
 // Parts returns the subsets of a day that have rollups of their own. The only subset of a field needs none.
 func (d *Day) Parts() (parts []Subset) {
 	for _, by := range d.Divisions {
@@ -128,6 +143,9 @@ func (d *Day) Parts() (parts []Subset) {
 func (s Subset) Conditions() ([]query.Condition, error) {
 	if s == (Subset{}) {
 		return nil, nil
+	}
+	if f, ok := FilterOf(s); ok {
+		return f.conditions()
 	}
 	value := filter.Value{Kind: filter.Text, Text: s.Value, Quoted: true}
 	selection, err := query.BindSelection(filter.Filter{Conditions: []filter.Condition{

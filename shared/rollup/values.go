@@ -83,6 +83,11 @@ func (l *Lists) addHead(d query.Dimension, v *Values, bits uint) {
 	l.add(ValuesName(d), head.Bytes)
 }
 
+// Lists reports whether there are the values of a dimension. A nil Lists has none.
+func (l *Lists) Lists(d query.Dimension) bool {
+	return l != nil && slices.ContainsFunc(l.Sections, func(s Section) bool { return s.Name == ValuesName(d) })
+}
+
 // AddPlaces adds the values of a dimension in a subset of a day. It sorts them. Instead of their hashes, it keeps their
 // places among the values of the whole day, and it removes the texts that the whole day has. If the whole day lacks any of
 // the values, the error is ErrInvalid.

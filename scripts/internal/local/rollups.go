@@ -154,7 +154,7 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	all.days = spans{p.rollups, rollup.DayLength, days, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Day, start, objects, func(day *rollup.Day) bool {
 			_, known := day.HasCounts(counted)
-			return known || day.Subset.Field == rollup.HostField
+			return known || !rollup.HaveCounts([]rollup.Subset{day.Subset})
 		})
 	}}
 	all.weeks = spans{p.rollups.Weeks(), rollup.WeekLength, weeks, func(start int64, objects []lake.Object) bool {
@@ -194,7 +194,7 @@ func isRolledUp(
 		return day != nil && isCurrent(day)
 	}
 	day := find(start, rollup.Subset{}, objects)
-	return is(rollup.Subset{}) && (len(day.Divisions) == len(rollup.SubsetFields) || len(day.Segments) == 0) &&
+	return is(rollup.Subset{}) && day.IsDivided() &&
 		!slices.ContainsFunc(day.Parts(), func(subset rollup.Subset) bool { return !is(subset) })
 }
 

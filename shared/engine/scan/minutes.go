@@ -51,7 +51,8 @@ func newMinutes(r *run) *minutes {
 			m.others = append(m.others, c)
 		}
 	}
-	if m.subsets, _, ok = rollup.SubsetsOf(m.others); !ok { // which are not about hosts
+	var rest [][]rollup.Subset
+	if m.subsets, rest, ok = rollup.SubsetsOf(m.others); !ok || rest != nil || !rollup.HaveCounts(m.subsets) {
 		return nil
 	}
 	for _, span := range r.reach.Spans() {

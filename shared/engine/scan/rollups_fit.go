@@ -84,7 +84,7 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 	switch shape := shape.(type) {
 	case query.Timeline:
 		ofLength := func(s rollup.Segment) bool { return s.Seconds == shape.SegmentSeconds }
-		hasLength := slices.ContainsFunc(day.Segments, ofLength)
+		hasLength := len(day.Segments) == 0 || slices.ContainsFunc(day.Segments, ofLength) // or a subset without records
 		return all && hasLength && !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
 			return ofLength(s) &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)

@@ -54,8 +54,21 @@ var listed = sync.OnceValue(func() []query.Dimension {
 	return dimensionsOf(query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status")
 })
 
-// listedOfHost returns the dimensions whose values the rollups of hosts list.
-var listedOfHost = sync.OnceValue(func() []query.Dimension { return dimensionsOf(query.DefaultFacets) })
+// listedOf returns the dimensions whose values the rollup of a subset lists.
+func listedOf(s rollup.Subset) []query.Dimension {
+	if f, ok := rollup.FilterOf(s); ok {
+		return dimensionsOf(f.Values)
+	}
+	if s.Field == rollup.HostField {
+		return dimensionsOf(query.DefaultFacets)
+	}
+	return listed()
+}
+
+// listsKeys reports whether the rollup of a subset lists the keys of topx.
+func listsKeys(s rollup.Subset) bool {
+	return s.Field != rollup.HostField && s.Field != rollup.FilterField
+}
 
 // dimensionsOf returns the dimensions of lists of names, each once.
 func dimensionsOf(lists ...string) (all []query.Dimension) {
@@ -81,12 +94,8 @@ func (r *run) lists(
 	if whole != nil && len(whole.Sections) == 0 {
 		return lists, 0, nil
 	}
-	by := listed()
-	if of.Subset.Field == rollup.HostField {
-		by = listedOfHost()
-	}
-	requests, err := r.listValues(ctx, groups, by, whole, &lists)
-	if err == nil && of.Subset.Field != rollup.HostField {
+	requests, err := r.listValues(ctx, groups, listedOf(of.Subset), whole, &lists)
+	if err == nil && listsKeys(of.Subset) {
 		err = r.listKeys(ctx, groups, nil, &lists)
 	}
 	switch {
@@ -151,7 +160,7 @@ func (r *run) listValues(
 	}
 	for i, d := range by {
 		all[i].Requests = f.by[i].present.Requests
-		if whole != nil {
+		if whole.Lists(d) {
 			if err := lists.AddPlaces(d, all[i], whole); err != nil {
 				return 0, unusable(err)
 			}

@@ -61,7 +61,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	}
 	defer r.end(groups)
 	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
-	if of.Length >= rollup.DayLength && of.Subset.Field != rollup.HostField {
+	if of.Length >= rollup.DayLength && listsKeys(of.Subset) {
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {
@@ -88,7 +88,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	if made.lists, _, err = r.lists(ctx, of, groups, whole); err != nil {
 		return made, err
 	}
-	if of.Subset.Field == rollup.HostField { // the counts of the day are those of each host
+	if !rollup.HaveCounts([]rollup.Subset{of.Subset}) {
 		return made, nil
 	}
 	err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
@@ -122,6 +122,10 @@ func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, made *
 	}
 	made.requests = map[rollup.Subset]int64{}
 	for _, field := range rollup.SubsetFields {
+		if field == rollup.FilterField {
+			made.day.Divisions = append(made.day.Divisions, rollup.FilterDivision())
+			continue
+		}
 		by, err := r.divide(ctx, field, groups, made.requests)
 		if err != nil {
 			return err

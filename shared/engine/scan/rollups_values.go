@@ -143,7 +143,7 @@ func (j *joinedValues[C]) join(
 		if j.heads[i], err = j.head(day); err != nil {
 			return err
 		}
-		if day.whole != nil {
+		if day.whole != nil && day.whole.has(rollup.ValuesName(j.dimension)) {
 			if _, err := j.head(*day.whole); err != nil {
 				return err
 			}
