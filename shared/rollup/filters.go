@@ -13,8 +13,9 @@ const FilterField = "filter"
 
 // Filter is a subset of the records of a day that reports ask about.
 type Filter struct {
-	Text   string // conditions without a period, in the query-string form
-	Values string // the names of the dimensions whose values the rollup lists
+	Text      string // conditions without a period, in the query-string form
+	Values    string // the names of the dimensions whose values the rollup lists, if any
+	Durations bool   // it has the counts of durations, for percentiles
 }
 
 // passed is the condition of requests that were neither blocked nor challenged.
@@ -22,12 +23,13 @@ const passed = "blocked not is true, challenge not is true, ichallenge not is tr
 
 // Filters lists the filters for which days are rolled up.
 var Filters = []Filter{
-	{"blocked is true", "ip,organization,country,host,url,reason"},
-	{"blocked is true, human is true", "reason,url"},
-	{passed, "blocked"},
-	{passed + ", bot is true", "organization,user_agent,url"},
-	{passed + ", upstream_status>=500", "host,url,blocked"},
-	{passed + ", not upstream_status>=0, status>=500", "host,url,blocked"},
+	{Text: "blocked is true", Values: "ip,organization,country,host,url,reason"},
+	{Text: "blocked is true, human is true", Values: "reason,url"},
+	{Text: passed, Values: "blocked"},
+	{Text: passed + ", bot is true", Values: "organization,user_agent,url"},
+	{Text: passed + ", upstream_status>=500", Values: "host,url,blocked"},
+	{Text: passed + ", not upstream_status>=0, status>=500", Values: "host,url,blocked"},
+	{Text: "request_time>=0", Durations: true},
 }
 
 // FilterOf returns the filter that selects a subset.
@@ -48,6 +50,12 @@ func (f Filter) conditions() ([]query.Condition, error) {
 		return nil, fmt.Errorf("bind the filter %q of rollups: %w", f.Text, err)
 	}
 	return selection.Conditions, nil
+}
+
+// HasDurations reports whether the rollup of a subset of a day has the counts of durations.
+func HasDurations(s Subset) bool {
+	f, _ := FilterOf(s)
+	return s == Subset{} || f.Durations
 }
 
 // FilterDivision returns the subsets of every day that Filters select.

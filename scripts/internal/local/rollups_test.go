@@ -82,7 +82,7 @@ func TestRollUp(t *testing.T) {
 	importLines("a", lines("a.example", "2026-01-01T10:00:00Z", "2026-01-01T10:30:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"))
 	importLines("b", lines("b.example", "2026-01-01T10:15:00Z", "2026-01-02T10:15:00Z"))
 	before, _, _ := answers()
-	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01 (10) 2026-01-01.rollup 2026-01-02 (10) 2026-01-02.rollup hash-key" {
+	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01 (11) 2026-01-01.rollup 2026-01-02 (11) 2026-01-02.rollup hash-key" {
 		t.Errorf("%+v: %s", report, files())
 	}
 	if report := rollUp(); report != (local.RollUpReport{}) {

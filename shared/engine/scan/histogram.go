@@ -18,12 +18,13 @@ import (
 func (r *run) histogram(
 	ctx context.Context, shape query.Histogram, days []rolledUpDay, groups []*group,
 ) ([]query.Series, error) {
-	counted, err := r.cellsOfParts(days)
+	division := r.segments()
+	counted, err := r.cellsOfDays(days, shape.Measure, division)
 	if err != nil {
 		return nil, err
 	}
 	h := &histogram{
-		run: r, question: r.questions()[0], shape: shape, division: r.segments(), counted: counted, groups: groups,
+		run: r, question: r.questions()[0], shape: shape, division: division, counted: counted, groups: groups,
 		parts: make([]part, len(groups)), segments: map[int64][]cell{},
 	}
 	if h.shared = allSegments; len(counted) == 0 {

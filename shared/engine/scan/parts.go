@@ -113,7 +113,7 @@ func CountPart(
 	case query.Timeline:
 		day.Segments, err = r.rolledUpSegments(ctx, groups, shape.SegmentSeconds)
 	case query.Histogram:
-		err = r.countCells(ctx, shape, groups, &lists)
+		err = r.countCells(ctx, shape, groups, cellsName, &lists)
 	case query.Counts:
 		err = r.countPart(ctx, shape, groups, &lists)
 	case query.TopX:

@@ -50,7 +50,14 @@ func (r *run) countHosts(
 	return nil
 }
 
-// joinHosts joins the hosts of a day, and of a part the durations, too.
+// listDurations adds the counts of the durations of a day.
+func (r *run) listDurations(ctx context.Context, groups []*group, lists *rollup.Lists) error {
+	shape := query.Stats{SegmentSeconds: rollup.DayLength, Percentiles: true}
+	r.query.Shape = shape
+	return r.countHosts(ctx, shape, groups, &rollup.Day{}, lists)
+}
+
+// joinHosts joins the hosts of a day, and the durations if there are percentiles.
 func (r *run) joinHosts(day rolledUpDay, hosts, all *grouping) error {
 	found := hosts.ofDay(day.Day)
 	if all == nil && !hosts.percentiles {
@@ -69,7 +76,8 @@ func (r *run) joinHosts(day rolledUpDay, hosts, all *grouping) error {
 		segments := &groupsOfRows{groups: make([]groupOfRows, in.Length())}
 		for i := range segments.groups {
 			of := &segments.groups[i]
-			of.segment, of.value, of.durations = in.Int(), parquet.Absent, readDurations(&in)
+			of.segment, of.value = all.segments.Start(in.Int()*1000), parquet.Absent // a day has one
+			of.durations = readDurations(&in)
 		}
 		if err := all.join(segments); err != nil {
 			return err

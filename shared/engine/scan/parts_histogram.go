@@ -14,9 +14,26 @@ import (
 // cellsName is the name of the section with the cells of the row groups of a part of a histogram.
 const cellsName = "cells"
 
-// countCells adds the cells of the row groups of a part to its lists. The error is an ErrUnsupported if a row group has
+// cellsNameOf is the name of the section with the cells of the hours of a day, of a histogram that is not split.
+func cellsNameOf(m query.Measure) string { return cellsName + " of " + string(m) }
+
+// listMeasures adds the cells of all measures of the hours of a day.
+func (r *run) listMeasures(ctx context.Context, groups []*group, lists *rollup.Lists) error {
+	for _, m := range query.Measures {
+		shape := query.Histogram{SegmentSeconds: rollup.Hour, Measure: m}
+		r.query.Shape = shape
+		if err := r.countCells(ctx, shape, groups, cellsNameOf(m), lists); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countCells adds a section with the cells of the row groups to the lists. The error is an ErrUnsupported if a row group has
 // so many that it needs a second pass.
-func (r *run) countCells(ctx context.Context, shape query.Histogram, groups []*group, lists *rollup.Lists) error {
+func (r *run) countCells(
+	ctx context.Context, shape query.Histogram, groups []*group, name string, lists *rollup.Lists,
+) error {
 	division := r.segments()
 	all := make([]*cellsOfRows, len(groups))
 	err := r.scan(ctx, groups, func(w *worker, i int) error {
@@ -47,20 +64,29 @@ func (r *run) countCells(ctx context.Context, shape query.Histogram, groups []*g
 			writeCells(&w, p)
 		}
 	}
-	lists.Add(cellsName, w.Bytes)
+	lists.Add(name, w.Bytes)
 	return nil
 }
 
-// cellsOfParts returns the cells of the row groups that parts have counted.
-func (r *run) cellsOfParts(days []rolledUpDay) (all []*cellsOfRows, _ error) {
+// cellsOfDays returns the cells of the row groups that parts and days have counted.
+func (r *run) cellsOfDays(
+	days []rolledUpDay, measure query.Measure, division query.Segmentation,
+) (all []*cellsOfRows, _ error) {
 	for _, day := range days {
-		content, err := r.section(day, cellsName, nil)
+		name := cellsName
+		if day.part == nil {
+			name = cellsNameOf(measure)
+		}
+		content, err := r.section(day, name, nil)
 		if err != nil {
 			return nil, err
 		}
 		in := varints.Reader{Bytes: content}
 		for len(in.Bytes) > 0 {
 			p := readCells(&in)
+			for i := range p.segments {
+				p.segments[i].start = division.Start(p.segments[i].start * 1000) // a day has those of hours
+			}
 			if err := r.reserve(p.bytes()); err != nil {
 				return nil, err
 			}

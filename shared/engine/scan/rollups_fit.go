@@ -12,7 +12,7 @@ import (
 // not, and lists of minutes are sorted.
 func addsUp(shape query.Shape) bool {
 	switch shape.(type) {
-	case query.Stats, query.TopX, query.Facets, query.Diff:
+	case query.Stats, query.Histogram, query.TopX, query.Facets, query.Diff:
 		return true
 	}
 	return false
@@ -64,7 +64,9 @@ func (r *run) rollsUp() bool {
 	case query.Counts:
 		return r.minutes != nil
 	case query.Stats:
-		return shape.By == nil && !shape.Percentiles
+		return shape.By == nil && !(shape.Percentiles && shape.GroupByHostname)
+	case query.Histogram:
+		return shape.By == nil
 	case query.Timeline:
 		return slices.Contains(rollup.Lengths, shape.SegmentSeconds)
 	case query.TopX:
@@ -77,8 +79,8 @@ func (r *run) rollsUp() bool {
 	return false
 }
 
-// fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats only need
-// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments,
+// fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats and histograms
+// only need that no hour is in two segments. Percentiles need that the day is in one. Numbers of different addresses do not add up, so a timeline needs the same segments,
 // and all of their records.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
 	switch shape := shape.(type) {
@@ -89,6 +91,16 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 			return ofLength(s) &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
 		})
+	case query.Histogram:
+		if _, has := day.Section(cellsNameOf(shape.Measure)); !has {
+			return false
+		}
+	case query.Stats:
+		_, has := day.Section(durationsName)
+		whole := division.EndMs(division.Start(day.Start*1000)) >= (day.Start+rollup.DayLength)*1000
+		if shape.Percentiles && !(has && whole) {
+			return false
+		}
 	case query.Counts:
 		has, _ := day.HasCounts(shape)
 		return has

@@ -73,6 +73,9 @@ func listsKeys(s rollup.Subset) bool {
 // dimensionsOf returns the dimensions of lists of names, each once.
 func dimensionsOf(lists ...string) (all []query.Dimension) {
 	for _, names := range lists {
+		if names == "" {
+			continue
+		}
 		by, err := query.ParseDimensions(names)
 		if err != nil {
 			panic(err)
@@ -91,9 +94,6 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 func (r *run) lists(
 	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
 ) (lists rollup.Lists, requests int64, _ error) {
-	if whole != nil && len(whole.Sections) == 0 {
-		return lists, 0, nil
-	}
 	requests, err := r.listValues(ctx, groups, listedOf(of.Subset), whole, &lists)
 	if err == nil && listsKeys(of.Subset) {
 		err = r.listKeys(ctx, groups, nil, &lists)

@@ -88,10 +88,13 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	if made.lists, _, err = r.lists(ctx, of, groups, whole); err != nil {
 		return made, err
 	}
-	if !rollup.HaveCounts([]rollup.Subset{of.Subset}) {
-		return made, nil
+	err = r.listMeasures(ctx, groups, &made.lists)
+	if err == nil && of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
+		err = r.listDurations(ctx, groups, &made.lists)
 	}
-	err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
+	if err == nil && rollup.HaveCounts([]rollup.Subset{of.Subset}) {
+		err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
+	}
 	return made, err
 }
 

@@ -87,6 +87,7 @@ func (r *run) eachSection(add func(name string), values func(d query.Dimension))
 		add(durationsName)
 	case query.Histogram:
 		add(cellsName)
+		add(cellsNameOf(shape.Measure))
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			for _, name := range rollup.KeysNames(part.Column) {

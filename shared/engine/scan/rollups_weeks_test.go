@@ -245,21 +245,33 @@ func TestSeveralSubsets(t *testing.T) {
 	}
 }
 
-// TestFilters: answers about the records that the filters of rollups select are the reference's, and no records of whole days
-// and weeks are read for them.
+// TestFilters: answers about all records, and about those that the filters of rollups select, are the reference's, and no
+// records of whole days and weeks are read for them.
 func TestFilters(t *testing.T) {
 	rows, objects := threeWeeks(t)
 	folder := rolledUp(t, objects, always)
 	addWeeks(t, folder, objects, always)
 	o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
-	for _, f := range rollup.Filters {
-		for _, shape := range []query.Shape{
-			query.Facets{Limit: 3, By: querytest.Dimensions(f.Values)}, query.Facets{Limit: 80, ByBlocked: true, By: querytest.Dimensions(f.Values)},
+	for _, f := range append(rollup.Filters, rollup.Filter{Values: query.DefaultFacets, Durations: true}) {
+		shapes := []query.Shape{
 			query.Stats{SegmentSeconds: 86400, GroupByHostname: true}, query.Timeline{SegmentSeconds: 3600},
-		} {
-			q := bind(t, "timestamp between 2026-01-01 and 2026-01-21 23:59:59.999, "+f.Text, shape)
-			if read, err := answerFrom(t, q, rows, objects, o); err != nil || len(read) > 0 {
-				t.Errorf("%T of %s: %d objects were read: %v", shape, f.Text, len(read), err)
+			query.Histogram{SegmentSeconds: 21600, Measure: query.MeasureMonitored},
+			query.Histogram{SegmentSeconds: 4 * 86400, Measure: query.MeasureBytesSent},
+		}
+		if f.Values != "" {
+			by := querytest.Dimensions(f.Values)
+			shapes = append(shapes, query.Facets{Limit: 3, By: by}, query.Facets{Limit: 20, ByBlocked: true, By: by})
+		}
+		if f.Durations {
+			shapes = append(shapes, query.Stats{SegmentSeconds: 86400, Percentiles: true}, query.Stats{SegmentSeconds: 8 * 86400, Percentiles: true})
+		}
+		text := "timestamp between 2026-01-01 and 2026-01-21 23:59:59.999"
+		if f.Text != "" {
+			text += ", " + f.Text
+		}
+		for _, shape := range shapes {
+			if read, err := answerFrom(t, bind(t, text, shape), rows, objects, o); err != nil || len(read) > 0 {
+				t.Errorf("%+v of %s: %d objects were read: %v", shape, f.Text, len(read), err)
 			}
 		}
 	}
