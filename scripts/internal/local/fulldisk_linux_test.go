@@ -409,7 +409,7 @@ func TestOldHoursAreRemovedOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	const keep, days = (30*24 + 12) * time.Hour, 60
+	const keep, days = (30*24 + 12) * time.Hour, 40
 	for day := range days {
 		at := time.Now().UTC().AddDate(0, 0, -day).Format(time.RFC3339)
 		for range 20 {
