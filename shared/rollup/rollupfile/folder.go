@@ -98,6 +98,15 @@ func removeFile(path string) error {
 	return err
 }
 
+// removeAbandoned removes a file that an interrupted Write has left.
+func removeAbandoned(folder string, e fs.DirEntry) error {
+	info, gone := e.Info()
+	if gone != nil || !strings.HasSuffix(e.Name(), wholefile.Extension) || time.Since(info.ModTime()) <= abandoned {
+		return nil
+	}
+	return removeFile(filepath.Join(folder, e.Name()))
+}
+
 // abandoned is the age of a file that an interrupted Write has left.
 const abandoned = time.Hour
 
@@ -109,12 +118,17 @@ func (f Folder) Days() (starts []int64, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if info, gone := e.Info(); gone == nil && strings.HasSuffix(e.Name(), wholefile.Extension) && time.Since(info.ModTime()) > abandoned {
-			err = errors.Join(err, removeFile(filepath.Join(string(f), e.Name())))
-		}
+		err = errors.Join(err, removeAbandoned(string(f), e))
 		name, isFile := strings.CutSuffix(e.Name(), extension)
 		if day, err := time.Parse(time.DateOnly, name); err == nil && isFile != e.IsDir() {
 			starts = append(starts, day.Unix())
+			if e.IsDir() {
+				subsets, failed := os.ReadDir(filepath.Join(string(f), name))
+				err = errors.Join(err, failed)
+				for _, of := range subsets {
+					err = errors.Join(err, removeAbandoned(filepath.Join(string(f), name), of))
+				}
+			}
 		}
 	}
 	return slices.Compact(starts), err // the folder of a day sorts before its file, and nothing between them

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,24 +69,33 @@ func TestFolder(t *testing.T) {
 		t.Errorf("the rollup of another day: %v", err)
 	}
 
-	fresh, old := filepath.Join(string(folder), "1.tmp"), filepath.Join(string(folder), "2.tmp")
-	for _, name := range []string{fresh, old} {
+	subsets := strings.TrimSuffix(folder.Path(start+86400, rollup.Subset{}), ".rollup")
+	if err := os.MkdirAll(subsets, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fresh := []string{filepath.Join(string(folder), "1.tmp"), filepath.Join(subsets, "1.tmp")}
+	left := []string{filepath.Join(string(folder), "2.tmp"), filepath.Join(subsets, "2.tmp")}
+	for _, name := range append(fresh, left...) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
-		t.Fatal(err)
+	for _, name := range left {
+		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	days, err := folder.Days()
 	if diff := cmp.Diff([]int64{start + 86400}, days); err != nil || diff != "" {
 		t.Errorf("days: %v\n%s", err, diff)
 	}
-	if _, err := os.Stat(fresh); err != nil {
-		t.Errorf("a file that is being written: %v", err)
-	}
-	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that was left: %v", err)
+	for i := range fresh {
+		if _, err := os.Stat(fresh[i]); err != nil {
+			t.Errorf("a file that is being written: %v", err)
+		}
+		if _, err := os.Stat(left[i]); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a file that was left: %v", err)
+		}
 	}
 	for range 2 {
 		if err := folder.Remove(start + 86400); err != nil {
