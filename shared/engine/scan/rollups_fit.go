@@ -64,7 +64,7 @@ func (r *run) rollsUp() bool {
 	case query.Counts:
 		return r.minutes != nil
 	case query.Stats:
-		return shape.By == nil && !(shape.Percentiles && shape.GroupByHostname)
+		return shape.By == nil && (!shape.Percentiles || !shape.GroupByHostname)
 	case query.Histogram:
 		return shape.By == nil
 	case query.Timeline:
@@ -98,7 +98,7 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 	case query.Stats:
 		_, has := day.Section(durationsName)
 		whole := division.EndMs(division.Start(day.Start*1000)) >= (day.Start+rollup.DayLength)*1000
-		if shape.Percentiles && !(has && whole) {
+		if shape.Percentiles && (!has || !whole) {
 			return false
 		}
 	case query.Counts:

@@ -100,11 +100,10 @@ func removeFile(path string) error {
 
 // removeAbandoned removes a file that an interrupted Write has left.
 func removeAbandoned(folder string, e fs.DirEntry) error {
-	info, gone := e.Info()
-	if gone != nil || !strings.HasSuffix(e.Name(), wholefile.Extension) || time.Since(info.ModTime()) <= abandoned {
-		return nil
+	if info, gone := e.Info(); gone == nil && strings.HasSuffix(e.Name(), wholefile.Extension) && time.Since(info.ModTime()) > abandoned {
+		return removeFile(filepath.Join(folder, e.Name()))
 	}
-	return removeFile(filepath.Join(folder, e.Name()))
+	return nil
 }
 
 // abandoned is the age of a file that an interrupted Write has left.
