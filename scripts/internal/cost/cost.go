@@ -87,8 +87,8 @@ const (
 	tickSeconds    = 0.2
 	runWrites      = 10               // of the run of a report
 	rollupShare    = 0.04             // of the Parquet that the rollups have as many bytes as
-	subsetsShare   = 0.06             // the same of the rollups of the branches and hosts of days
-	rollupCPU      = 2.6e-6           // processor seconds to roll up a record
+	subsetsShare   = 0.06             // the same of the rollups of branches, of hosts, and for reports
+	rollupCPU      = 3e-6             // processor seconds to roll up a record once
 	getsPerRollup  = 6                // reads of a rollup by a query
 	cutHours       = 24               // hours of the days that a period cuts at its ends, which rollups of days do not answer
 	freshAndCut    = freshHours + 0.5 // hours that are not merged, and half of the one that a period cuts at its begin
@@ -132,7 +132,7 @@ var Assumptions = []string{
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
-	"Days of up to 2 GB of Parquet, their branches and hosts are rolled up, and merged objects of 12 MB or more. Queries of topx, " +
+	"Days of up to 2 GB of Parquet, their branches and their hosts are rolled up, and merged objects of 12 MB or more. Queries of topx, " +
 		"facets and stats read rollups if they have neither conditions nor percentiles, as far as they are about whole days or " +
 		"objects: of periods of more than two days, the records of 24 hours are left, and of shorter ones those of three and a " +
 		"half hours. So do queries of timeline about more than two days.",
