@@ -17,7 +17,7 @@
 //     between that peak and the memory before. It is missing if the system does not report it.
 //   - Most queries are about a day of a million records. The long period has a million records in ten days, this day
 //     being the last. The full days have a million records each: the timeline in hours is about ten of them, the
-//     report about the last week.
+//     report about the last week before the newest day.
 //   - The year has no records, only the rollups of the last full days but the newest, repeated week after week.
 //   - The generated clients are a closed population. The day with a tail has a million records of which one in twenty has
 //     an address, a path and a browser that occur once; the hour of the crowd has six million of such records only.

@@ -47,8 +47,8 @@ type WeekReport struct {
 // fullDir is the folder of the full days: the days of the long period, each with as many records as the day.
 func fullDir(o Options) string { return filepath.Join(o.Dir, "full") }
 
-// weekStart is the start of the week, which ends with the day.
-func (o Options) weekStart() time.Time { return Day.AddDate(0, 0, 1-o.Week) }
+// weekStart is the start of the week, which ends before the newest day.
+func (o Options) weekStart() time.Time { return Day.AddDate(0, 0, -o.Week) }
 
 // makeFullDays makes the data of the full days.
 func makeFullDays(ctx context.Context, o Options, temp string, made *Import) error {
@@ -60,8 +60,8 @@ func makeFullDays(ctx context.Context, o Options, temp string, made *Import) err
 	return makeData(ctx, o, temp, fullDir(o), records(n, o.longStart()))
 }
 
-// measureFullDays measures questions about the full days, and the report about the last week of them, whose days are rolled
-// up but for the last.
+// measureFullDays measures questions about the full days, and the report about the last week of them before the newest, whose
+// days are rolled up.
 func measureFullDays(ctx context.Context, o Options) (result WeekReport, err error) {
 	result = WeekReport{Records: int64(o.Week * o.Records), Days: o.Days}
 	product, err := o.Open(ctx, fullDir(o))
@@ -81,9 +81,7 @@ func measureFullDays(ctx context.Context, o Options) (result WeekReport, err err
 		var page lineCounter
 		page.show = func(int64) error { return nil }
 		began := time.Now()
-		if err := product.Report(
-			ctx, period(o.weekStart(), Day.AddDate(0, 0, 1).Sub(o.weekStart())), &page,
-		); err != nil {
+		if err := product.Report(ctx, period(o.weekStart(), Day.Sub(o.weekStart())), &page); err != nil {
 			return result, fmt.Errorf("make the report about the week: %w", err)
 		}
 		took := time.Since(began).Seconds()
@@ -159,7 +157,7 @@ func (r Report) weekReportRows() []Row {
 		return nil
 	}
 	rows := []Row{{
-		What: "report about a week of such days, rolled up but for the newest",
+		What: "report about a week of such days, rolled up",
 		Ours: fmt.Sprintf("%.2f s", r.Week.Seconds),
 		Goal: fmt.Sprintf("≤ %d s", weekSeconds),
 		Met:  r.met(r.Week.Seconds <= weekSeconds),

@@ -84,7 +84,9 @@ func (r *run) eachSection(add func(name string), values func(d query.Dimension))
 	case query.Counts:
 		add(rollup.CountsName(shape))
 	case query.Stats:
-		add(durationsName)
+		if shape.Percentiles {
+			add(durationsName)
+		}
 	case query.Histogram:
 		add(cellsName)
 		add(cellsNameOf(shape.Measure))
