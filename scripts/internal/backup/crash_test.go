@@ -2,10 +2,8 @@ package backup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,22 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/testkit/killed"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
-)
-
-// The crash tests run this test binary as a child process, which makes or restores a backup and kills itself at the
-// n-th step, as kill -9 does.
-const (
-	crashWork = "ORRERY_TEST_CRASH_WORK"
-	crashFrom = "ORRERY_TEST_CRASH_FROM"
-	crashTo   = "ORRERY_TEST_CRASH_TO"
-	crashStep = "ORRERY_TEST_CRASH_STEP"
 )
 
 // background is the context of the works.
 var background = context.Background()
 
-// works holds the pieces of work of a child process.
+// works holds the pieces of work of a child process, which killed.Before starts. Each makes or restores a backup.
 var works = map[string]func(from, to string, o Options) error{
 	"folder": func(from, to string, o Options) error {
 		_, err := ToFolder(background, from, to, o)
@@ -43,54 +33,23 @@ var works = map[string]func(from, to string, o Options) error{
 }
 
 func TestMain(m *testing.M) {
-	work, ok := works[os.Getenv(crashWork)]
-	if !ok {
+	child := killed.Child()
+	if child == nil {
 		os.Exit(m.Run())
 	}
-	if err := child(work); err != nil {
+	o := options()
+	o.onStep = killed.Step
+	if err := works[child[0]](child[1], child[2], o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func child(work func(from, to string, o Options) error) error {
-	last, err := strconv.Atoi(os.Getenv(crashStep))
-	if err != nil {
-		return err
-	}
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		return err
-	}
-	steps, o := 0, options()
-	o.onStep = func(string) {
-		if steps++; steps > last {
-			if err := self.Kill(); err != nil {
-				panic(err)
-			}
-			select {} // wait for the signal
-		}
-	}
-	return work(os.Getenv(crashFrom), os.Getenv(crashTo), o)
-}
-
 // killedAt runs a child process and reports whether it died at the step.
 func killedAt(t *testing.T, work, from, to string, step int) bool {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(),
-		crashWork+"="+work, crashFrom+"="+from, crashTo+"="+to, crashStep+"="+strconv.Itoa(step))
-	var out strings.Builder
-	cmd.Stderr = &out
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		return true
-	}
-	if err != nil {
-		t.Fatalf("child: %v\n%s", err, out.String())
-	}
-	return false
+	_, died := killed.Before(t, strconv.Itoa(step), work, from, to)
+	return died
 }
 
 func copyOf(t *testing.T, dir string) string {

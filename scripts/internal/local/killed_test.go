@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,19 +18,12 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/testkit/killed"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
 	"github.com/orrery/orrery/shared/wholefile"
 )
 
-// These tests run this test binary as a child process, which changes a data folder and kills itself before the n-th step, as
-// kill -9 does. These environment variables name the folder, the work, and the number of the step.
-const (
-	killedFolder = "ORRERY_TEST_KILLED_FOLDER"
-	killedWork   = "ORRERY_TEST_KILLED_WORK"
-	killedStep   = "ORRERY_TEST_KILLED_STEP"
-)
-
-// works are what a child process does. Each calls step between two steps that no package reports.
+// works are what a child process of killed.Before does. Each calls step between two steps that no package reports.
 var works = map[string]func(ctx context.Context, p *local.Product, step func(name string)) error{
 	"compact": func(ctx context.Context, p *local.Product, step func(string)) error {
 		if _, err := p.Store.Compact(ctx, datadir.CompactOptions{}); err != nil {
@@ -58,65 +50,28 @@ var works = map[string]func(ctx context.Context, p *local.Product, step func(nam
 	},
 }
 
-// dieInChild does the work of a child process. It exits unless there is none.
-func dieInChild() {
-	folder := os.Getenv(killedFolder)
-	if folder == "" {
+// workInChild does the work of a child process, and exits. In any other process, it does nothing.
+func workInChild() {
+	child := killed.Child()
+	if child == nil {
 		return
 	}
-	if err := work(folder); err != nil {
+	if err := inChild(child[0], child[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func work(folder string) error {
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		return err
-	}
-	last, err := strconv.Atoi(os.Getenv(killedStep))
-	if err != nil {
-		return err
-	}
-	steps := 0
-	step := func(name string) {
-		if steps++; steps <= last {
-			return
-		}
-		fmt.Fprintln(os.Stderr, name)
-		if err := self.Kill(); err != nil {
-			panic(err)
-		}
-		select {} // wait for the signal
-	}
+func inChild(folder, work string) error {
 	ctx := context.Background()
 	product, err := local.Open(ctx, folder)
 	if err != nil {
 		return err
 	}
-	product.Store.Index().OnStep = step
-	wholefile.OnStep = func(name, path string) { step(name + ": " + filepath.Base(path)) }
-	return errors.Join(works[os.Getenv(killedWork)](ctx, product, step), product.Close())
-}
-
-// killedBefore runs a child process and returns the step before which it died; "": it did not.
-func killedBefore(t *testing.T, folder, work string, step int) string {
-	t.Helper()
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), killedFolder+"="+folder, killedWork+"="+work, killedStep+"="+strconv.Itoa(step))
-	var out strings.Builder
-	child.Stderr = &out
-	err := child.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		return strings.TrimSpace(out.String())
-	}
-	if err != nil {
-		t.Fatalf("child: %v\n%s", err, out.String())
-	}
-	return ""
+	product.Store.Index().OnStep = killed.Step
+	wholefile.OnStep = func(name, path string) { killed.Step(name + ": " + filepath.Base(path)) }
+	return errors.Join(works[work](ctx, product, killed.Step), product.Close())
 }
 
 // TestRollUpKilledAtAnyStep kills a process between all steps of compaction and rolling up, also of late records, and of
@@ -154,26 +109,27 @@ func TestRollUpKilledAtAnyStep(t *testing.T) {
 				t.Fatal("compaction changes no answer, and forgetting does")
 			}
 			steps := 0
-			for died := "none"; died != ""; steps += testlevel.Of(1, 5, 1) {
+			for died := true; died; steps += testlevel.Of(1, 5, 1) {
 				folder := copyOf(t, test.prepared)
-				died = killedBefore(t, folder, test.work, steps)
+				var name string
+				name, died = killed.Before(t, strconv.Itoa(steps), folder, test.work)
 				changeData(t, folder, func(p *local.Product) {
 					if got := answersOf(t, p); !slices.Contains(allowed, got) {
-						t.Errorf("killed at %d, %s: wrong answers: %s", steps, died, got)
+						t.Errorf("killed at %d, %s: wrong answers: %s", steps, name, got)
 					}
 					doWork(t, p, test.work)
 					doWork(t, p, "compact")
 					p.Forget()
 					if got := answersOf(t, p); got != after {
-						t.Errorf("killed at %d, %s: wrong answers after the next run: %s", steps, died, cmp.Diff(after, got))
+						t.Errorf("killed at %d, %s: wrong answers after the next run: %s", steps, name, cmp.Diff(after, got))
 					}
 					report, err := p.RollUp(t.Context(), nil)
 					if err != nil || report != (local.RollUpReport{}) {
-						t.Errorf("killed at %d, %s: after the next run, %+v was not rolled up, %v", steps, died, report, err)
+						t.Errorf("killed at %d, %s: after the next run, %+v was not rolled up, %v", steps, name, report, err)
 					}
 				})
 				if diff := cmp.Diff(want, rollupsIn(t, folder)); diff != "" {
-					t.Errorf("killed at %d, %s: rollups (-want +got):\n%s", steps, died, diff)
+					t.Errorf("killed at %d, %s: rollups (-want +got):\n%s", steps, name, diff)
 				}
 			}
 			if steps < 8 {

@@ -18,7 +18,7 @@ import (
 const childFolder = "ORRERY_TEST_CHILD_FOLDER"
 
 func TestMain(m *testing.M) {
-	dieInChild()
+	workInChild()
 	if folder := os.Getenv(childFolder); folder != "" {
 		product, err := local.Open(context.Background(), folder)
 		if err != nil {

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,19 +17,11 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
+	"github.com/orrery/orrery/shared/testkit/killed"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
-// The crash tests run this test binary as a child process, which does one piece of work on a data directory and kills
-// itself at the n-th step, or at the first one with a name, as kill -9 does. These environment variables select the
-// work, the directory, and the number or name of the step.
-const (
-	crashWork = "ORRERY_TEST_CRASH_WORK"
-	crashDir  = "ORRERY_TEST_CRASH_DIR"
-	crashStep = "ORRERY_TEST_CRASH_STEP"
-)
-
-// works holds the pieces of work of a child process.
+// works holds the pieces of work of a child process, which killed.Before starts. Each works on a data directory.
 var works = map[string]func(context.Context, *Store, func()) error{
 	"import": func(ctx context.Context, s *Store, step func()) error {
 		text := sparse(0, 2) + "garbage\n" + sparse(3, 6)
@@ -107,42 +97,28 @@ func sparse(first, n int) string {
 }
 
 func TestMain(m *testing.M) {
-	if work, ok := works[os.Getenv(crashWork)]; ok {
-		if err := child(work); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	child := killed.Child()
+	if child == nil {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if err := inChild(works[child[0]], child[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
-func child(work func(context.Context, *Store, func()) error) error {
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		return err
-	}
-	at := os.Getenv(crashStep)
-	var steps atomic.Int64 // an import makes its checkpoints while it reads on
-	step := func(name string) {
-		if n := steps.Add(1) - 1; name == at || strconv.FormatInt(n, 10) == at {
-			if err := self.Kill(); err != nil {
-				panic(err)
-			}
-			select {} // wait for the signal
-		}
-	}
+func inChild(work func(context.Context, *Store, func()) error, dir string) error {
 	now := testTime
 	clock := func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	}
-	s, err := Open(context.Background(), os.Getenv(crashDir), ledgersqlite.Open, clock)
+	s, err := Open(context.Background(), dir, ledgersqlite.Open, clock)
 	if err != nil {
 		return err
 	}
-	s.onStep, s.index.OnStep = step, step
-	return errors.Join(work(context.Background(), s, func() { step("progress") }), s.Close())
+	s.onStep, s.index.OnStep = killed.Step, killed.Step
+	return errors.Join(work(context.Background(), s, func() { killed.Step("progress") }), s.Close())
 }
 
 // killedAt runs a child process and reports whether it died at the step with that number.
@@ -154,19 +130,8 @@ func killedAt(t *testing.T, dir, work string, step int) bool {
 // killedAtStep runs a child process and reports whether it died at the step with that number or name.
 func killedAtStep(t *testing.T, dir, work, step string) bool {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashWork+"="+work, crashDir+"="+dir, crashStep+"="+step)
-	var out strings.Builder
-	cmd.Stderr = &out
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		return true
-	}
-	if err != nil {
-		t.Fatalf("child: %v\n%s", err, out.String())
-	}
-	return false
+	_, died := killed.Before(t, step, work, dir)
+	return died
 }
 
 // do does a piece of work in this process.
