@@ -20,11 +20,6 @@ func CountsName(shape query.Counts) string {
 	return fmt.Sprintf("counts %x", sha256.Sum256([]byte(shape.String())))
 }
 
-// HaveCounts reports whether the rollups of subsets have counts. The counts of a day are those of its hosts, too.
-func HaveCounts(subsets []Subset) bool {
-	return len(subsets) == 0 || subsets[0].Field != HostField && subsets[0].Field != FilterField
-}
-
 // AddCounts adds the counts of a shape for the day that starts at a time in Unix seconds. Each row
 // is about one minute; the rows are ordered by value, then by minute.
 func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRow) {

@@ -79,12 +79,20 @@ func (s Section) Check(content []byte) error {
 }
 
 // Section returns a section of the lists, and whether the day has it.
-func (d *Day) Section(name string) (Section, bool) {
-	i := slices.IndexFunc(d.Sections, func(s Section) bool { return s.Name == name })
+func (d *Day) Section(name string) (Section, bool) { return named(d.Sections, name) }
+
+// HasSection reports whether the day has a section.
+func (d *Day) HasSection(name string) bool {
+	_, found := d.Section(name)
+	return found
+}
+
+func named(sections []Section, name string) (Section, bool) {
+	i := slices.IndexFunc(sections, func(s Section) bool { return s.Name == name })
 	if i < 0 {
 		return Section{}, false
 	}
-	return d.Sections[i], true
+	return sections[i], true
 }
 
 // Lists are the bytes of all sections of a day.
@@ -95,6 +103,12 @@ type Lists struct {
 
 // Add adds a section with a name of the caller.
 func (l *Lists) Add(name string, content []byte) { l.add(name, content) }
+
+// content returns the bytes of a section; none if there is no such section.
+func (l *Lists) content(name string) []byte {
+	s, _ := named(l.Sections, name)
+	return l.Bytes[s.Offset : s.Offset+s.Length]
+}
 
 // add adds a section.
 func (l *Lists) add(name string, content []byte) {

@@ -26,9 +26,9 @@ type Division struct {
 	Complete bool     // each record is of one of these
 }
 
-// SubsetsOf returns the subsets whose records conditions select; none for all records. If the conditions are about several
-// of SubsetFields, these are the subsets by the last one, and rest are those by the others. ok is false if the conditions select other
-// records, or none. The conditions of a caller may select fewer subsets than those of the caller's key.
+// SubsetsOf returns the subsets that conditions select; none for all records. If the conditions are about several of
+// SubsetFields, all has the subsets by the last of these fields, and rest those by each other field: the conditions select
+// the records that are of both. ok is false if the conditions select other records, or none. The conditions of a caller may select fewer subsets than those of the caller's key.
 func SubsetsOf(conditions []query.Condition) (all []Subset, rest [][]Subset, ok bool) {
 	byField := map[string][]Subset{}
 	var others []query.Condition
@@ -103,10 +103,11 @@ func (d *Day) Tells(subsets []Subset) bool {
 	return by.Complete || len(subsets) > 0 && len(d.Of(subsets)) == len(subsets)
 }
 
-// Of returns those of some subsets of one field that are among the subsets of a day.
+// Of returns the subsets of a day among some subsets by the same field.
 func (d *Day) Of(subsets []Subset) (of []Subset) {
+	there := d.dividedAs(subsets).Subsets
 	for _, s := range subsets {
-		if slices.Contains(d.dividedAs(subsets).Subsets, s) {
+		if slices.Contains(there, s) {
 			of = append(of, s)
 		}
 	}
@@ -138,6 +139,10 @@ func (d *Day) Parts() (parts []Subset) {
 	}
 	return parts
 }
+
+// HasKeysAndCounts reports whether the rollup of the subset has keys and counts, like that of all records. Rollups of hosts
+// and for Filters are smaller; the counts of a day tell its hosts.
+func (s Subset) HasKeysAndCounts() bool { return s.Field != HostField && s.Field != FilterField }
 
 // Conditions returns the conditions that select the subset.
 func (s Subset) Conditions() ([]query.Condition, error) {

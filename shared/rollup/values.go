@@ -85,22 +85,18 @@ func (l *Lists) addHead(d query.Dimension, v *Values, bits uint) {
 
 // Lists reports whether there are the values of a dimension. A nil Lists has none.
 func (l *Lists) Lists(d query.Dimension) bool {
-	return l != nil && slices.ContainsFunc(l.Sections, func(s Section) bool { return s.Name == ValuesName(d) })
+	if l == nil {
+		return false
+	}
+	_, found := named(l.Sections, ValuesName(d))
+	return found
 }
 
 // AddPlaces adds the values of a dimension in a subset of a day. It sorts them. Instead of their hashes, it keeps their
 // places among the values of the whole day, and it removes the texts that the whole day has. If the whole day lacks any of
 // the values, the error is ErrInvalid.
 func (l *Lists) AddPlaces(d query.Dimension, v Values, whole *Lists) error {
-	content := func(name string) []byte {
-		i := slices.IndexFunc(whole.Sections, func(s Section) bool { return s.Name == name })
-		if i < 0 {
-			return nil
-		}
-		s := whole.Sections[i]
-		return whole.Bytes[s.Offset : s.Offset+s.Length]
-	}
-	head, err := DecodeValuesHead(content(ValuesName(d)))
+	head, err := DecodeValuesHead(whole.content(ValuesName(d)))
 	if err != nil {
 		return err
 	}
@@ -111,7 +107,7 @@ func (l *Lists) AddPlaces(d query.Dimension, v Values, whole *Lists) error {
 	l.addHead(d, &v, head.PartBits)
 	left := v.Values
 	for part := range 1 << head.PartBits {
-		all := content(ValuesPartName(d, part))
+		all := whole.content(ValuesPartName(d, part))
 		e := encoder{varints.Writer{Bytes: binary.LittleEndian.AppendUint32(nil, crc32.Checksum(all, checksums))}}
 		place, last := uint64(0), uint64(0)
 		err := EachValue(all, func(of *Value) {

@@ -52,7 +52,9 @@ func newMinutes(r *run) *minutes {
 		}
 	}
 	var rest [][]rollup.Subset
-	if m.subsets, rest, ok = rollup.SubsetsOf(m.others); !ok || rest != nil || !rollup.HaveCounts(m.subsets) {
+	m.subsets, rest, ok = rollup.SubsetsOf(m.others)
+	lacks := func(s rollup.Subset) bool { return !s.HasKeysAndCounts() }
+	if !ok || rest != nil || slices.ContainsFunc(m.subsets, lacks) {
 		return nil
 	}
 	for _, span := range r.reach.Spans() {

@@ -85,7 +85,8 @@ func (r *run) cellsOfDays(
 		for len(in.Bytes) > 0 {
 			p := readCells(&in)
 			for i := range p.segments {
-				p.segments[i].start = division.Start(p.segments[i].start * 1000) // a day has those of hours
+				// The section of a day has hours, which the segments of the query contain.
+				p.segments[i].start = division.Start(p.segments[i].start * 1000)
 			}
 			if err := r.reserve(p.bytes()); err != nil {
 				return nil, err

@@ -120,8 +120,7 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupsAt returns the paths of the rollups of a day that can answer a query about subsets: the one of the day, and those of
-// the subsets. A path is "" if there is no rollup.
+// rollupsAt returns the paths of the rollup of a day and of the rollups of its subsets. A path is "" if there is no rollup.
 func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
@@ -185,7 +184,7 @@ type rolledUpDay struct {
 	objects []lake.Object
 	groups  []*group     // of the objects, once they are opened
 	part    *Part        // nil: it is none
-	whole   *rolledUpDay // of which it is a subset; nil: it is none
+	whole   *rolledUpDay // the day with all records, if this is a subset
 }
 
 // rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first one
@@ -260,9 +259,11 @@ func (r *run) rolledUpAs(
 		return day, day.Day != nil && r.answers(day.Day, true)
 	}
 	day, answers := of(paths[0])
+	if day.Day == nil {
+		return nil, false
+	}
 	for _, others := range r.rest {
 		switch {
-		case day.Day == nil:
 		case day.Lacks(others):
 			return nil, true
 		case !day.Has(others):
@@ -270,10 +271,10 @@ func (r *run) rolledUpAs(
 		}
 	}
 	switch {
-	case day.Day == nil || day.Has(subsets) && !answers:
-		return nil, false
-	case day.Has(subsets):
+	case day.Has(subsets) && answers:
 		return []rolledUpDay{day}, true
+	case day.Has(subsets):
+		return nil, false
 	case day.Lacks(subsets):
 		return nil, true
 	case len(paths) == 1 || !day.Tells(subsets):

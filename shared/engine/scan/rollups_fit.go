@@ -8,7 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// addsUp reports whether the figures of two subsets of a day add up to those of both. Numbers of different addresses do
+// addsUp reports whether the answers about two subsets of a day can be added up. Numbers of different addresses do
 // not, and lists of minutes are sorted.
 func addsUp(shape query.Shape) bool {
 	switch shape.(type) {
@@ -79,8 +79,8 @@ func (r *run) rollsUp() bool {
 	return false
 }
 
-// fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats and histograms
-// only need that no hour is in two segments. Percentiles need that the day is in one. Numbers of different addresses do not add up, so a timeline needs the same segments,
+// fits reports whether a day has the lists or the figures for a query. Stats and histograms add up hours, so they only need
+// that no hour is in two segments, and percentiles that the whole day is in one. Numbers of different addresses do not add up, so a timeline needs the same segments,
 // and all of their records.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
 	switch shape := shape.(type) {
@@ -92,13 +92,12 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
 		})
 	case query.Histogram:
-		if _, has := day.Section(cellsNameOf(shape.Measure)); !has {
+		if !day.HasSection(cellsNameOf(shape.Measure)) {
 			return false
 		}
 	case query.Stats:
-		_, has := day.Section(durationsName)
 		whole := division.EndMs(division.Start(day.Start*1000)) >= (day.Start+rollup.DayLength)*1000
-		if shape.Percentiles && (!has || !whole) {
+		if shape.Percentiles && (!whole || !day.HasSection(durationsName)) {
 			return false
 		}
 	case query.Counts:
@@ -106,8 +105,7 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 		return has
 	case query.TopX:
 		return !slices.ContainsFunc(partsOf(shape), func(part query.TopXPart) bool {
-			_, found := day.Section(rollup.MembersName(part.Column))
-			return !found
+			return !day.HasSection(rollup.MembersName(part.Column))
 		})
 	case query.Facets:
 		return lists(day, shape.By)
@@ -122,7 +120,6 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all b
 // lists reports whether a rollup lists the values of dimensions.
 func lists(day *rollup.Day, by []query.Dimension) bool {
 	return !slices.ContainsFunc(by, func(d query.Dimension) bool {
-		_, found := day.Section(rollup.ValuesName(d))
-		return !found
+		return !day.HasSection(rollup.ValuesName(d))
 	})
 }

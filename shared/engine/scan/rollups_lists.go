@@ -65,11 +65,6 @@ func listedOf(s rollup.Subset) []query.Dimension {
 	return listed()
 }
 
-// listsKeys reports whether the rollup of a subset lists the keys of topx.
-func listsKeys(s rollup.Subset) bool {
-	return s.Field != rollup.HostField && s.Field != rollup.FilterField
-}
-
 // dimensionsOf returns the dimensions of lists of names, each once.
 func dimensionsOf(lists ...string) (all []query.Dimension) {
 	for _, names := range lists {
@@ -89,13 +84,13 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 	return all
 }
 
-// lists makes the lists of a rollup, given those of the whole day or week if it is of a subset. It returns the number of
-// records. There are none if there are too many different values.
+// lists makes the lists of a rollup, and counts its records. If there are too many different values, there are no lists.
+// For a subset, whole has the lists of its day or week; otherwise it is nil.
 func (r *run) lists(
 	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
 ) (lists rollup.Lists, requests int64, _ error) {
 	requests, err := r.listValues(ctx, groups, listedOf(of.Subset), whole, &lists)
-	if err == nil && listsKeys(of.Subset) {
+	if err == nil && of.Subset.HasKeysAndCounts() {
 		err = r.listKeys(ctx, groups, nil, &lists)
 	}
 	switch {
@@ -126,8 +121,8 @@ var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, bl
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
 
-// listValues lists the values of dimensions, given the lists of the whole day if they are of a subset. It returns the number
-// of records.
+// listValues lists the values of dimensions, and counts the records. For a subset, whole has the lists of its day or week;
+// otherwise it is nil.
 func (r *run) listValues(
 	ctx context.Context, groups []*group, by []query.Dimension, whole, lists *rollup.Lists,
 ) (requests int64, _ error) {

@@ -61,7 +61,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	}
 	defer r.end(groups)
 	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
-	if of.Length >= rollup.DayLength && listsKeys(of.Subset) {
+	if of.Length >= rollup.DayLength && of.Subset.HasKeysAndCounts() {
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {
@@ -92,7 +92,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	if err == nil && of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
 		err = r.listDurations(ctx, groups, &made.lists)
 	}
-	if err == nil && rollup.HaveCounts([]rollup.Subset{of.Subset}) {
+	if err == nil && of.Subset.HasKeysAndCounts() {
 		err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
 	}
 	return made, err
@@ -165,9 +165,9 @@ func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.D
 	return write(whole.day, whole.lists)
 }
 
-// parts returns the subsets that have rollups of their own in lists. Those of a list are rolled up at the same time, so
-// that each column is read once for all of them. They have at most half of the requests of the day, so that they need
-// about as much memory as the day, or are one.
+// parts yields lists of the subsets that have rollups of their own. The subsets in a list are rolled up at the same time, so
+// each column is read once for all of them. Together they have at most half of the requests of the day, unless the list has
+// one subset. So they need about as much memory as the day.
 func (m *madeRollup) parts() iter.Seq[[]rollup.Subset] {
 	return func(yield func([]rollup.Subset) bool) {
 		var some []rollup.Subset

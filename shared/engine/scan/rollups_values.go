@@ -143,7 +143,7 @@ func (j *joinedValues[C]) join(
 		if j.heads[i], err = j.head(day); err != nil {
 			return err
 		}
-		if day.whole != nil && day.whole.has(rollup.ValuesName(j.dimension)) {
+		if day.whole != nil && day.whole.HasSection(rollup.ValuesName(j.dimension)) {
 			if _, err := j.head(*day.whole); err != nil {
 				return err
 			}
@@ -215,7 +215,7 @@ func (j *joinedValues[C]) part(
 	day rolledUpDay, part int, read func(day rolledUpDay, name string) ([]byte, error),
 ) (of rollup.ValuesPart, err error) {
 	whole := day
-	if name := rollup.PlacesName(j.dimension, part); day.whole != nil && day.has(name) {
+	if name := rollup.PlacesName(j.dimension, part); day.whole != nil && day.HasSection(name) {
 		whole = *day.whole
 		if of.Places, err = read(day, name); err != nil {
 			return of, err
@@ -223,12 +223,6 @@ func (j *joinedValues[C]) part(
 	}
 	of.Values, err = read(whole, rollup.ValuesPartName(j.dimension, part))
 	return of, err
-}
-
-// has reports whether a day has a section.
-func (d *rolledUpDay) has(name string) bool {
-	_, found := d.Section(name)
-	return found
 }
 
 // valuesOfPart are the values of one part.
