@@ -25,8 +25,8 @@ var ErrInvalid = errors.New("not a rollup of this version")
 // HeaderBytes is the length of the start of a rollup that tells its size.
 const HeaderBytes = 14 + 1 + 4
 
-// Size returns the number of bytes that Encode has returned, by the first HeaderBytes of them. The sections of the lists
-// follow them. The error is ErrInvalid.
+// Size returns the number of bytes that Encode has returned, by the first HeaderBytes of them. The sections of the
+// lists follow them. The error is ErrInvalid.
 func Size(header []byte) (int, error) {
 	if len(header) < HeaderBytes || !bytes.HasPrefix(header, magic) || header[len(magic)] != version {
 		return 0, ErrInvalid
@@ -56,8 +56,8 @@ func Read(in io.ReaderAt, start int64) (*Day, error) {
 	return day, err
 }
 
-// ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is too
-// small. Errors are ErrInvalid, also if the rollup was replaced, and those of in.
+// ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is
+// too small. Errors are ErrInvalid, also if the rollup was replaced, and those of in.
 func (d *Day) ReadSection(in io.ReaderAt, s Section, buffer []byte) ([]byte, error) {
 	content := slices.Grow(buffer[:0], int(s.Length))[:s.Length]
 	if err := readAt(in, int64(d.Bytes)+s.Offset, content); err != nil {

@@ -78,8 +78,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestPlaces: the values of a subset are read as they were written, given those of the whole day, and those of another day
-// are refused.
+// TestPlaces: the values of a subset are read as they were written, given those of the whole day, and those of another
+// day are refused.
 func TestPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	d := querytest.Dimensions("country")[0]

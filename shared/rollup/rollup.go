@@ -1,6 +1,6 @@
-// Package rollup defines what is kept of whole days, and of large objects, so that questions about long periods need not
-// read the objects.
-// A rollup is never needed: if it is missing, damaged, of another version or of other objects, the records are counted.
+// Package rollup defines what is kept of whole days, and of large objects, so that questions about long periods need
+// not read the objects. A rollup is never needed: if it is missing, damaged, of another version or of other objects,
+// the records are counted.
 package rollup
 
 import (

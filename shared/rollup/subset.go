@@ -27,8 +27,9 @@ type Division struct {
 }
 
 // SubsetsOf returns the subsets that conditions select; none for all records. If the conditions are about several of
-// SubsetFields, all has the subsets by the last of these fields, and rest those by each other field: the conditions select
-// the records that are of both. ok is false if the conditions select other records, or none. The conditions of a caller may select fewer subsets than those of the caller's key.
+// SubsetFields, all has the subsets by the last of these fields, and rest those by each other field: the conditions
+// select the records that are of both. ok is false if the conditions select other records, or none. The conditions of a
+// caller may select fewer subsets than those of the caller's key.
 func SubsetsOf(conditions []query.Condition) (all []Subset, rest [][]Subset, ok bool) {
 	byField := map[string][]Subset{}
 	var others []query.Condition
@@ -140,8 +141,8 @@ func (d *Day) Parts() (parts []Subset) {
 	return parts
 }
 
-// HasKeysAndCounts reports whether the rollup of the subset has keys and counts, like that of all records. Rollups of hosts
-// and for Filters are smaller; the counts of a day tell its hosts.
+// HasKeysAndCounts reports whether the rollup of the subset has keys and counts, like that of all records. Rollups of
+// hosts and for Filters are smaller; the counts of a day tell its hosts.
 func (s Subset) HasKeysAndCounts() bool { return s.Field != HostField && s.Field != FilterField }
 
 // Conditions returns the conditions that select the subset.

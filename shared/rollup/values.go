@@ -93,8 +93,8 @@ func (l *Lists) Lists(d query.Dimension) bool {
 }
 
 // AddPlaces adds the values of a dimension in a subset of a day. It sorts them. Instead of their hashes, it keeps their
-// places among the values of the whole day, and it removes the texts that the whole day has. If the whole day lacks any of
-// the values, the error is ErrInvalid.
+// places among the values of the whole day, and it removes the texts that the whole day has. If the whole day lacks any
+// of the values, the error is ErrInvalid.
 func (l *Lists) AddPlaces(d query.Dimension, v Values, whole *Lists) error {
 	head, err := DecodeValuesHead(whole.content(ValuesName(d)))
 	if err != nil {
@@ -131,8 +131,8 @@ func (l *Lists) AddPlaces(d query.Dimension, v Values, whole *Lists) error {
 
 // ValuesPart is a part of the values of a dimension in a day, or in a subset of it.
 type ValuesPart struct {
-	Values []byte // the section of ValuesPartName of the day as a whole
-	Places []byte // the section of PlacesName of the subset; nil: all values of the day are meant
+	Values []byte // of the day with all records: the section of ValuesPartName
+	Places []byte // of the subset: the section of PlacesName; nil for all values of the day
 }
 
 // Each calls found with the values, sorted by hash. A value is valid until found returns. The error is ErrInvalid.

@@ -1,5 +1,5 @@
-// Package wholefile writes files that are never there in part: a file has all of its contents or does not exist, whenever
-// a reader looks and wherever the program is killed.
+// Package wholefile writes files that are never there in part: a file has all of its contents or does not exist,
+// whenever a reader looks and wherever the program is killed.
 package wholefile
 
 import (
@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// OnStep, if set, is called with the path of a file before each step of its writing that a crash can separate from the next
-// one. Tests set it before anything is written, and end the process there.
+// OnStep, if set, is called before each step of writing a file after which a crash may come, with the path of the file.
+// Tests set it before anything is written, and end the process in it.
 var OnStep func(step, path string)
 
 func step(name, path string) {
@@ -27,8 +27,8 @@ const Extension = ".tmp"
 // errDiffers is an error of the disk or of its driver: nothing else changes a file with such a name.
 var errDiffers = errors.New("the file does not have the contents that were written")
 
-// Replace writes a file that only its owner can read and write, and replaces the one that has its name. The new contents
-// are on the disk and have been read again before that. The name is durable once the folder is synced.
+// Replace writes a file that only its owner can read and write, and replaces the one that has its name. The new
+// contents are on the disk and have been read again before that. The name is durable once the folder is synced.
 func Replace(path string, content []byte) error { return write(path, content, os.Rename) }
 
 // Create is like Replace if there is no file of that name. Otherwise the error is fs.ErrExist.

@@ -96,8 +96,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// checkContinues interrupts the import of a folder, and checks that the next benchmark imports the same log into what is
-// there, and announces nothing but that.
+// checkContinues interrupts the import of a folder, and checks that the next benchmark imports the same log into what
+// is there, and announces nothing but that.
 func checkContinues(t *testing.T, o Options, dir string) {
 	t.Helper()
 	var steps strings.Builder

@@ -40,8 +40,8 @@ type rolledUpPeriod struct {
 	hasRecords   bool // that are read
 }
 
-// rolledUpPeriods returns the periods among the full days: all days but the last one, which are rolled up, all days, and
-// the busiest host of the days that are rolled up.
+// rolledUpPeriods returns the conditions about the full days: for the days before the last one, which are rolled up;
+// for all days; and for the busiest host on the days that are rolled up.
 func (o Options) rolledUpPeriods(host string) []rolledUpPeriod {
 	days := fmt.Sprintf("%d such days, rolled up", o.Days-1)
 	closed := o.closedPeriod()
@@ -99,7 +99,8 @@ func (w *WeekReport) measureRolledUp(ctx context.Context, o Options, product Pro
 // askRolledUp asks the questions about a period, each as often as there are rounds. differs compares an answer with the
 // expected one.
 func askRolledUp(
-	ctx context.Context, o Options, c client, p rolledUpPeriod, differs func(question int, data json.RawMessage) (string, error),
+	ctx context.Context, o Options, c client, p rolledUpPeriod,
+	differs func(question int, data json.RawMessage) (string, error),
 ) (list []RolledUp, _ error) {
 	again := c
 	again.forget = nil

@@ -60,8 +60,8 @@ func makeFullDays(ctx context.Context, o Options, temp string, made *Import) err
 	return makeData(ctx, o, temp, fullDir(o), records(n, o.longStart()))
 }
 
-// measureFullDays measures questions about the full days, and the report about the last week of them before the newest, whose
-// days are rolled up.
+// measureFullDays measures questions about the full days. It also measures the report about the week before the last of
+// them, after the days of that week are rolled up.
 func measureFullDays(ctx context.Context, o Options) (result WeekReport, err error) {
 	result = WeekReport{Records: int64(o.Week * o.Records), Days: o.Days}
 	product, err := o.Open(ctx, fullDir(o))

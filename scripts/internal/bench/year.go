@@ -170,7 +170,8 @@ func readDay(from rollupfile.Folder, start int64) (_ *rollup.Day, err error) {
 	return rollup.Read(file, start)
 }
 
-// moved returns the objects as if their records were so many seconds later, in the order of their paths, which are names.
+// moved returns the objects as if their records were so many seconds later, in the order of their paths, which are
+// names.
 func moved(objects []lake.Object, seconds int64) []lake.Object {
 	list := make([]lake.Object, len(objects))
 	for i, o := range objects {
@@ -220,8 +221,8 @@ func (y year) repeated(ofWeek json.RawMessage) (all []string, _ error) {
 // segmentKey is the key of the start of a segment in a result.
 const segmentKey = "time_period"
 
-// resultsTimes returns the results of an answer as texts, as if each request had occurred so many times, and so many seconds
-// later. Averages are rounded.
+// resultsTimes returns the results of an answer as texts, as if each request had occurred so many times, and so many
+// seconds later. Averages are rounded.
 func resultsTimes(data json.RawMessage, times int, seconds int64) (texts []string, _ error) {
 	list, err := results[map[string]any](data)
 	if err != nil {

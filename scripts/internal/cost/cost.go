@@ -94,7 +94,8 @@ const (
 	freshAndCut    = freshHours + 0.5 // hours that are not merged, and half of the one that a period cuts at its begin
 )
 
-// rolledUp is how many bytes of the rollup of a day each query reads that is answered from it, for each record of the day.
+// rolledUp is how many bytes of the rollup of a day each query reads that is answered from it, for each record of the
+// day.
 var rolledUp = map[string]float64{"topx": 4, "facets": 2.1, "stats": 0.02, "timeline": 0.02}
 
 // Assumptions lists the assumptions of an estimate for its reader.
@@ -197,7 +198,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	billed := func(bytes, objects float64) float64 { return (1 - scanned(bytes, objects)) * max(smallQuery, bytes) }
 	isRolledUp := !l.AthenaAlone && l.RequestsPerDay*b.Parquet <= rollingup.DefaultMost
 	areLarge := !l.AthenaAlone && hour*b.Parquet/objects >= rollingup.DefaultLarge // objects
-	// ofRollups returns the share of the queries of a route that rollups answer, and how many hours of records these read.
+	// ofRollups returns the share of the queries of a route that rollups answer, and how many hours of records these
+	// read.
 	ofRollups := func(route string) (share, hours float64) {
 		bytes, can := rolledUp[route]
 		switch {

@@ -106,8 +106,8 @@ func answersAll(t *testing.T, product *local.Product) {
 	}
 }
 
-// TestNewProcessOnAFullDisk: a process that starts when the disk is full answers questions. What it cannot open or write
-// is refused in these words, and works as soon as there is space.
+// TestNewProcessOnAFullDisk: a process that starts when the disk is full answers questions. What it cannot open or
+// write is refused in these words, and works as soon as there is space.
 func TestNewProcessOnAFullDisk(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, folder string){
 		"of a folder that was written": importThree,

@@ -74,8 +74,8 @@ func inChild(folder, work string) error {
 	return errors.Join(works[work](ctx, product, killed.Step), product.Close())
 }
 
-// TestRollUpKilledAtAnyStep kills a process between all steps of compaction and rolling up, also of late records, and of
-// forgetting. The next process answers as if there were no rollups, and completes them.
+// TestRollUpKilledAtAnyStep kills a process between all steps of compaction and rolling up, also of late records, and
+// of forgetting. The next process answers as if there were no rollups, and completes them.
 func TestRollUpKilledAtAnyStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: skipped with -short, for the race detector")

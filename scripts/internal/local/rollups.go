@@ -26,9 +26,10 @@ type RollUpReport struct {
 	Removed int // days whose rollup did not match their objects, and that have none now
 }
 
-// RollUp writes the missing rollups of all days but the newest, and of weeks that ended a day before the newest one, but for
-// the oldest week. It first removes rollups that do not match the objects of their day or week, for example because records
-// were forgotten. If it is interrupted, it can be called again. progress, unless nil, is called after each day and week.
+// RollUp writes the missing rollups of all days but the newest, and of weeks that ended a day before the newest one,
+// but for the oldest week. It first removes rollups that do not match the objects of their day or week, for example
+// because records were forgotten. If it is interrupted, it can be called again. progress, unless nil, is called after
+// each day and week.
 func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
 	return p.rollUpAll(ctx, true, progress)
 }
@@ -39,8 +40,9 @@ func (p *Product) RenewRollups(ctx context.Context) error {
 	return err
 }
 
-// Expire is Store.Expire. If the disk is too full for it, it first removes the rollups of the days and weeks that are older
-// than keep, which nobody needs after it. RollUp makes them again if the days stay, because the removal was not confirmed.
+// Expire is Store.Expire. If the disk is too full for it, it first removes the rollups of the days and weeks that are
+// older than keep, which nobody needs after it. RollUp makes them again if the days stay, because the removal was not
+// confirmed.
 func (p *Product) Expire(ctx context.Context, keep time.Duration, confirmed bool) (datadir.Removal, error) {
 	removal, err := p.Store.Expire(ctx, keep, confirmed)
 	if keep == 0 || !fault.IsFull(err) {
@@ -147,7 +149,8 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 		oldest, newest := starts[0], starts[len(starts)-1]
 		delete(days, newest)
 		maps.DeleteFunc(weeks, func(start int64, _ []lake.Object) bool {
-			// The oldest hours may be removed, one after the other. Late records of the day before the newest are frequent.
+			// The oldest hours may be removed, one after the other. Late records of the day before the newest are
+			// frequent.
 			return start == rollup.WeekOf(oldest) || start+rollup.WeekLength >= newest
 		})
 	}
@@ -163,8 +166,8 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	return all
 }
 
-// removeOld removes the rollups that do not match their objects, and returns the starts of their days or weeks. It leaves
-// the objects of those without rollups.
+// removeOld removes the rollups that do not match their objects, and returns the starts of their days or weeks. It
+// leaves the objects of those without rollups.
 func (s *spans) removeOld() (removed []int64, _ error) {
 	there, err := s.folder.Days()
 	if err != nil {
@@ -198,8 +201,8 @@ func isRolledUp(
 		!slices.ContainsFunc(day.Parts(), func(subset rollup.Subset) bool { return !is(subset) })
 }
 
-// rollUp writes the rollup of a day or of a week. It does not if the records must be counted each time, because an object
-// is damaged or the disk is full, for example.
+// rollUp writes the rollup of a day or of a week. It does not if the records must be counted each time, because an
+// object is damaged or the disk is full, for example.
 func (s *spans) rollUp(ctx context.Context, o scan.Options, start int64, counted query.Counts) (written bool, _ error) {
 	of := scan.ToRollUp{Start: start, Length: s.length, Objects: s.objects[start], Counted: counted}
 	err := scan.RollUpAll(ctx, of, o, s.folder.Write)

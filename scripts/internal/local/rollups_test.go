@@ -170,8 +170,8 @@ func TestRollUp(t *testing.T) {
 	}
 }
 
-// TestRollUpWeeks: weeks after that of the oldest record are rolled up when they are over for a day. After records were forgotten
-// or have arrived late, no rollup of the week is used that is not of its records.
+// TestRollUpWeeks: weeks after that of the oldest record are rolled up when they are over for a day. After records were
+// forgotten or have arrived late, no rollup of the week is used that is not of its records.
 func TestRollUpWeeks(t *testing.T) {
 	folder := t.TempDir()
 	product := openProduct(t, folder)

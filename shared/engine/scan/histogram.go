@@ -137,8 +137,8 @@ func (w *worker) measured(m query.Measure) ([]int64, error) {
 }
 
 // rank finds the values that have a series of their own. If the values need more memory than there is, it begins again,
-// and ranks a part of them in each pass. A pass that fails has read only as many records as there is memory for, and each
-// one reads twice as many as the one before, so all of them together take about as long as two passes.
+// and ranks a part of them in each pass. A pass that fails has read only as many records as there is memory for, and
+// each one reads twice as many as the one before, so all of them together take about as long as two passes.
 func (h *histogram) rank(ctx context.Context) error {
 	for ; ; h.bits++ {
 		err := h.rankParts(ctx)
@@ -174,7 +174,8 @@ func (h *histogram) rankPart(ctx context.Context) error {
 	return h.eachGroup(ctx, h.join, h.rankGroup)
 }
 
-// eachGroup calls ofCells with the cells of each row group that are kept, and read for each other one with matching rows.
+// eachGroup calls ofCells with the cells of each row group that are kept, and read for each other one with matching
+// rows.
 func (h *histogram) eachGroup(
 	ctx context.Context, ofCells func(*cellsOfRows) error, read func(w *worker, i int) error,
 ) error {

@@ -13,8 +13,8 @@ import (
 )
 
 // minutes are the counts of all hosts and minutes, of all records or of a subset. Counts are answered from them if each
-// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions use
-// the same minutes that are kept of row groups.
+// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions
+// use the same minutes that are kept of row groups.
 type minutes struct {
 	question string             // that asks for them
 	name     string             // of their section in a rollup
@@ -207,8 +207,8 @@ func (m *minutes) keptOfDay(r *run, w *worker, day rolledUpDay, width int, quest
 	return found, err
 }
 
-// countMinutes adds the minutes that rollups have, and those that earlier scans have kept. question names what the query asks
-// for. It returns the row groups that must be read.
+// countMinutes adds the minutes that rollups have, and those that earlier scans have kept. question names what the
+// query asks for. It returns the row groups that must be read.
 func (t *numbering) countMinutes(
 	ctx context.Context, days []rolledUpDay, groups []*group, question string,
 ) (left []*group, _ error) {

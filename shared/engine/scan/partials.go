@@ -13,9 +13,9 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// Partials keeps what scans have counted in row groups. If the same question is asked about another period, a scan reads only
-// row groups of new objects, and those that this period cuts elsewhere. Partials is safe for concurrent use. A nil Partials
-// keeps nothing.
+// Partials keeps what scans have counted in row groups. If the same question is asked about another period, a scan
+// reads only row groups of new objects, and those that this period cuts elsewhere. Partials is safe for concurrent use.
+// A nil Partials keeps nothing.
 type Partials struct {
 	kept            lru[partialKey, partial]
 	reused, counted atomic.Int64
@@ -124,8 +124,8 @@ func (r *run) partialOf(g *group, question string) partial {
 	return p
 }
 
-// cut returns the part of a row group that is within the reach of the query; zero for all of it. It is false if two spans of
-// the reach have a part each.
+// cut returns the part of a row group that is within the reach of the query; zero for all of it. It is false if two
+// spans of the reach have a part each.
 func (r *run) cut(g *group) (part query.Period, ok bool) {
 	if r.covers(g) {
 		return query.Period{}, true
@@ -165,13 +165,14 @@ func keptOf[P partial](r *run, groups []*group, question string, usable func(P) 
 	return kept, left
 }
 
-// mayStore reports whether a partial of so many bytes may be kept, so that the query does not keep more than its share. It
-// counts the bytes as kept.
+// mayStore reports whether a partial of so many bytes may be kept, so that the query does not keep more than its share.
+// It counts the bytes as kept.
 func (r *run) mayStore(g *group, bytes int64) bool {
 	return r.mayKeep(g) && r.isOfItsShare(bytes)
 }
 
-// isOfItsShare reports whether the query may keep a partial of so many bytes besides the others. It counts them as kept.
+// isOfItsShare reports whether the query may keep a partial of so many bytes besides the others. It counts them as
+// kept.
 func (r *run) isOfItsShare(bytes int64) bool {
 	bytes += partialKeyBytes
 	if r.stored.Add(bytes) > r.partials.kept.most/2 {
@@ -249,8 +250,8 @@ func (c counting[P]) store(r *run, g *group, p partial) {
 }
 
 // ToRead returns the objects that Answer would read for q: those that are not rolled up and have a row group whose
-// figures are not kept. It does not open objects. Answer may have to read further ones, for keys of topx that come first
-// for the first time.
+// figures are not kept. It does not open objects. Answer may have to read further ones, for keys of topx that come
+// first for the first time.
 func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options) []lake.Object {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
@@ -272,7 +273,8 @@ func RollsUp(ctx context.Context, q query.Query) (of []rollup.Subset, ok bool) {
 	return r.subsets, r.rollsUp()
 }
 
-// Unrolled returns the objects that are not rolled up for q, and how many bytes of the rollups of the others Answer reads.
+// Unrolled returns the objects that are not rolled up for q, and how many bytes of the rollups of the others Answer
+// reads.
 func Unrolled(ctx context.Context, q query.Query, objects []lake.Object, o Options) (rest []lake.Object, bytes int64) {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()

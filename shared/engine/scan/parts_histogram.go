@@ -29,8 +29,8 @@ func (r *run) listMeasures(ctx context.Context, groups []*group, lists *rollup.L
 	return nil
 }
 
-// countCells adds a section with the cells of the row groups to the lists. The error is an ErrUnsupported if a row group has
-// so many that it needs a second pass.
+// countCells adds a section with the cells of the row groups to the lists. The error is an ErrUnsupported if a row
+// group has so many that it needs a second pass.
 func (r *run) countCells(
 	ctx context.Context, shape query.Histogram, groups []*group, name string, lists *rollup.Lists,
 ) error {

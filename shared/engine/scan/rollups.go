@@ -15,9 +15,10 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days and weeks, and of large objects of a Source. From these, a scan answers questions about
-// all records, or about those of some branches: stats, timelines, topx, facets, and diffs of two periods. It keeps the
-// figures of the latest in memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
+// Rollups finds the rollups of whole days and weeks, and of large objects of a Source. From these, a scan answers
+// questions about all records, or about those of some branches: stats, timelines, topx, facets, and diffs of two
+// periods. It keeps the figures of the latest in memory, but not their lists. It is safe for concurrent use. A nil
+// Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder // "": Options.RolledUp names them
 	known  lru[fileVersion, *rollup.Day]
@@ -120,7 +121,8 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupsAt returns the paths of the rollup of a day and of the rollups of its subsets. A path is "" if there is no rollup.
+// rollupsAt returns the paths of the rollup of a day and of the rollups of its subsets. A path is "" if there is no
+// rollup.
 func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
@@ -187,8 +189,8 @@ type rolledUpDay struct {
 	whole   *rolledUpDay // the day with all records, if this is a subset
 }
 
-// rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first one
-// first. It also returns the objects that are left.
+// rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first
+// one first. It also returns the objects that are left.
 func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
 	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
@@ -245,8 +247,8 @@ func (r *run) rolledUpWeeks(objects []lake.Object) (weeks []rolledUpDay, rest []
 	return weeks, slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return used[weekOf(o)] })
 }
 
-// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the day
-// has no records of the subsets. paths are those of rollupsAt. ok is false if the records must be read.
+// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the
+// day has no records of the subsets. paths are those of rollupsAt. ok is false if the records must be read.
 func (r *run) rolledUpAs(
 	paths []string, start int64, objects []lake.Object, subsets []rollup.Subset,
 ) (found []rolledUpDay, ok bool) {
@@ -317,7 +319,8 @@ func (r *run) daysOf(week *rolledUpDay) (days []rolledUpDay) {
 	return days
 }
 
-// rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be "".
+// rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be
+// "".
 func (r *run) rollupOf(path string, start int64, objects []lake.Object) (*rollup.Day, fileVersion) {
 	if path == "" {
 		return nil, fileVersion{}

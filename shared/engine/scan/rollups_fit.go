@@ -18,7 +18,8 @@ func addsUp(shape query.Shape) bool {
 	return false
 }
 
-// answers reports whether a rollup has the figures for the query. all says that no other object has records of its hours.
+// answers reports whether a rollup has the figures for the query. all says that no other object has records of its
+// hours.
 func (r *run) answers(day *rollup.Day, all bool) bool {
 	return day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
 }
@@ -26,8 +27,8 @@ func (r *run) answers(day *rollup.Day, all bool) bool {
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
 func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
 
-// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day. All records
-// must be of the period, or of the same period of a diff.
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day. All
+// records must be of the period, or of the same period of a diff.
 func (r *run) coversDay(day *rollup.Day) bool {
 	first, last := day.Times()
 	return r.takesParts() || slices.ContainsFunc(SpansOf(r.query), func(p query.Period) bool {
@@ -79,9 +80,9 @@ func (r *run) rollsUp() bool {
 	return false
 }
 
-// fits reports whether a day has the lists or the figures for a query. Stats and histograms add up hours, so they only need
-// that no hour is in two segments, and percentiles that the whole day is in one. Numbers of different addresses do not add up, so a timeline needs the same segments,
-// and all of their records.
+// fits reports whether a day has the lists or the figures for a query. Stats and histograms add up hours, so they only
+// need that no hour is in two segments, and percentiles that the whole day is in one. Numbers of different addresses do
+// not add up, so a timeline needs the same segments, and all of their records.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
 	switch shape := shape.(type) {
 	case query.Timeline:

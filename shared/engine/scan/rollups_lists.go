@@ -84,8 +84,8 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 	return all
 }
 
-// lists makes the lists of a rollup, and counts its records. If there are too many different values, there are no lists.
-// For a subset, whole has the lists of its day or week; otherwise it is nil.
+// lists makes the lists of a rollup, and counts its records. If there are too many different values, there are no
+// lists. For a subset, whole has the lists of its day or week; otherwise it is nil.
 func (r *run) lists(
 	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
 ) (lists rollup.Lists, requests int64, _ error) {
@@ -121,8 +121,8 @@ var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, bl
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
 
-// listValues lists the values of dimensions, and counts the records. For a subset, whole has the lists of its day or week;
-// otherwise it is nil.
+// listValues lists the values of dimensions, and counts the records. For a subset, whole has the lists of its day or
+// week; otherwise it is nil.
 func (r *run) listValues(
 	ctx context.Context, groups []*group, by []query.Dimension, whole, lists *rollup.Lists,
 ) (requests int64, _ error) {
@@ -326,10 +326,10 @@ func (r *Rollups) before(start int64, subset rollup.Subset) (days []rolledUpDay)
 	return days
 }
 
-// blockedBefore returns the numbers of blocked requests of the keys of a column in the days before; nil: there are none.
-// A key that is among the first in long periods may be one of thousands with a single blocked request in this day. If
-// its figures are listed nevertheless, questions about long periods need not read the records of the day. What cannot be
-// read is left out, because no answer depends on it.
+// blockedBefore returns the numbers of blocked requests of the keys of a column in the days before; nil: there are
+// none. A key that is among the first in long periods may be one of thousands with a single blocked request in this
+// day. If its figures are listed nevertheless, questions about long periods need not read the records of the day. What
+// cannot be read is left out, because no answer depends on it.
 func (r *run) blockedBefore(column string) map[uint64]int64 {
 	var blocked map[uint64]int64
 	var buffer []byte

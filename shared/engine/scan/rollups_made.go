@@ -26,8 +26,8 @@ type ToRollUp struct {
 	Counted       query.Counts  // the counts of hosts that the rollup has for each minute, unless it is of a week
 }
 
-// RollUp makes a rollup. The rollup of all records of a day says which subsets are worth rollups of their own. There are
-// no lists and no counts if there are more different values than memory allows.
+// RollUp makes a rollup. The rollup of all records of a day says which subsets are worth rollups of their own. There
+// are no lists and no counts if there are more different values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func RollUp(ctx context.Context, of ToRollUp, o Options) (*rollup.Day, rollup.Lists, error) {
@@ -111,8 +111,8 @@ func (r *run) rollUpWeek(
 	return r.checkAll(ctx, of, groups, made)
 }
 
-// checkAll checks that the rollup of all records of objects has counted them, and finds out which subsets a day or a week
-// has.
+// checkAll checks that the rollup of all records of objects has counted them, and finds out which subsets a day or a
+// week has.
 func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, made *madeRollup) error {
 	if of.Subset != (rollup.Subset{}) {
 		return nil
@@ -165,9 +165,9 @@ func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.D
 	return write(whole.day, whole.lists)
 }
 
-// parts yields lists of the subsets that have rollups of their own. The subsets in a list are rolled up at the same time, so
-// each column is read once for all of them. Together they have at most half of the requests of the day, unless the list has
-// one subset. So they need about as much memory as the day.
+// parts yields lists of the subsets that have rollups of their own. The subsets in a list are rolled up at the same
+// time, so each column is read once for all of them. Together they have at most half of the requests of the day, unless
+// the list has one subset. So they need about as much memory as the day.
 func (m *madeRollup) parts() iter.Seq[[]rollup.Subset] {
 	return func(yield func([]rollup.Subset) bool) {
 		var some []rollup.Subset

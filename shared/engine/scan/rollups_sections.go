@@ -77,8 +77,8 @@ func (r *run) sectionsOf(days []rolledUpDay) map[string][]parquet.Part {
 	return parts
 }
 
-// eachSection calls add with the names of the sections that the query needs, and values with the dimensions whose values it
-// needs.
+// eachSection calls add with the names of the sections that the query needs, and values with the dimensions whose
+// values it needs.
 func (r *run) eachSection(add func(name string), values func(d query.Dimension)) {
 	switch shape := r.query.Shape.(type) {
 	case query.Counts:

@@ -398,8 +398,8 @@ func TestRollupsAreSmall(t *testing.T) {
 	}
 }
 
-// TestLists: answers about topx and facets from the lists of rollups are the reference's, also if the lists are so small
-// that records must be read, too.
+// TestLists: answers about topx and facets from the lists of rollups are the reference's, also if the lists are so
+// small that records must be read, too.
 func TestLists(t *testing.T) {
 	rows, objects := fiveDays(t)
 	var shapes []query.Shape
@@ -480,7 +480,8 @@ func (r *reading) check(t *testing.T, unread int) {
 	}
 }
 
-// TestSlowKeysOfDays: keys are ranked by their average times of all days, although each rollup lists only few of the slowest.
+// TestSlowKeysOfDays: keys are ranked by their average times of all days, although each rollup lists only few of the
+// slowest.
 func TestSlowKeysOfDays(t *testing.T) {
 	defer scan.SetListSizes(1, 100, 2, 20, 80, 2)()
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

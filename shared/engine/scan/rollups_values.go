@@ -14,7 +14,8 @@ import (
 )
 
 // facetsOfDays answers facets over days that are rolled up and row groups. The values of both are matched by their
-// hashes, part by part, so that the values of long periods need little memory. Only the values of the answer need texts.
+// hashes, part by part, so that the values of long periods need little memory. Only the values of the answer need
+// texts.
 func (r *run) facetsOfDays(
 	ctx context.Context, shape query.Facets, days []rolledUpDay, groups []*group,
 ) (query.FacetsAnswer, error) {

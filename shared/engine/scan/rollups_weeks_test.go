@@ -16,8 +16,8 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// threeWeeks returns records from a Thursday, 2026-01-01, to a Wednesday, 2026-01-21, and their objects. Two days have no
-// records.
+// threeWeeks returns records from a Thursday, 2026-01-01, to a Wednesday, 2026-01-21, and their objects. Two days have
+// no records.
 func threeWeeks(t *testing.T) ([]lake.Row, []lake.Object) {
 	t.Helper()
 	rows := enginetest.Records(t, 900, 21)
@@ -57,8 +57,8 @@ func addWeeks(t *testing.T, folder rollupfile.Folder, objects []lake.Object, wri
 
 func always(int64) bool { return true }
 
-// TestWeeks: answers from the rollups of weeks and days are the reference's, also if the lists are so small that days or
-// records must be read, too.
+// TestWeeks: answers from the rollups of weeks and days are the reference's, also if the lists are so small that days
+// or records must be read, too.
 func TestWeeks(t *testing.T) {
 	rows, objects := threeWeeks(t)
 	shapes := []query.Shape{
@@ -197,8 +197,8 @@ func TestDiffOfWeeks(t *testing.T) {
 	}
 }
 
-// TestSeveralSubsets: answers about several branches or hosts from the rollups of each of them are the reference's, also if
-// the lists are so small that records must be read, too.
+// TestSeveralSubsets: answers about several branches or hosts from the rollups of each of them are the reference's,
+// also if the lists are so small that records must be read, too.
 func TestSeveralSubsets(t *testing.T) {
 	rows, _ := threeWeeks(t)
 	r := rand.New(rand.NewPCG(21, 23))
@@ -245,8 +245,8 @@ func TestSeveralSubsets(t *testing.T) {
 	}
 }
 
-// TestFilters: answers about all records, and about those that the filters of rollups select, are the reference's, and no
-// records of whole days and weeks are read for them.
+// TestFilters: answers about all records, and about those that the filters of rollups select, are the reference's, and
+// no records of whole days and weeks are read for them.
 func TestFilters(t *testing.T) {
 	rows, objects := threeWeeks(t)
 	folder := rolledUp(t, objects, always)

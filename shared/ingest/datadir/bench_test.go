@@ -79,8 +79,8 @@ func peakMegabytes(b *testing.B) float64 {
 	return kb / 1024
 }
 
-// BenchmarkCompactHour merges an hour of the objects of 64 logs, with addresses, paths and agents that occur once, with the
-// memory of orrery compact.
+// BenchmarkCompactHour merges an hour of the objects of 64 logs, with addresses, paths and agents that occur once, with
+// the memory of orrery compact.
 func BenchmarkCompactHour(b *testing.B) {
 	const objects, records = 64, 12_500
 	debug.SetMemoryLimit(600 << 20)

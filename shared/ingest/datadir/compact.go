@@ -57,8 +57,8 @@ type CompactReport struct {
 // what is kept. Readers can continue: a query reads either the objects before or the object after. Several compactions,
 // imports and servers may run at the same time. Compact changes no entry of the ledger.
 //
-// If the disk is too full to merge an hour, Compact merges no further ones, but removes files of all hours. Then it returns
-// the error with the report.
+// If the disk is too full to merge an hour, Compact merges no further ones, but removes files of all hours. Then it
+// returns the error with the report.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2

@@ -203,8 +203,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 	return reused
 }
 
-// TestRollups: answers from the rollups of days are the reference's, whatever happens to the days and their rollups. A day
-// that has changed is rolled up again.
+// TestRollups: answers from the rollups of days are the reference's, whatever happens to the days and their rollups. A
+// day that has changed is rolled up again.
 func TestRollups(t *testing.T) {
 	w, days := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	names, subsets := w.rollups()
@@ -293,8 +293,8 @@ func TestRollupsOfHosts(t *testing.T) {
 	}
 }
 
-// TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days. Objects of
-// the newest two days are rolled up, and those of days that are too large.
+// TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days.
+// Objects of the newest two days are rolled up, and those of days that are too large.
 func TestRollupsOfObjects(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	many := func(c *hybrid.Config) { c.ManyBytes = 1 }
@@ -350,8 +350,8 @@ func (w rolledUp) putAll(store *enginetest.Store) {
 	w.world.putAll(store, lake.PartitionOf(0), lake.PartitionOf(1<<42))
 }
 
-// TestRollupsOfOldDays: the rollups of days without records are removed. Days with too many bytes, and those with an object
-// that cannot be read, get no rollup, and are tried again only when they have changed.
+// TestRollupsOfOldDays: the rollups of days without records are removed. Days with too many bytes, and those with an
+// object that cannot be read, get no rollup, and are tried again only when they have changed.
 func TestRollupsOfOldDays(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 300), &blobtest.Memory{})
 	w.state.Extent.MinTsMs = (firstHour + 30).Start()
@@ -477,8 +477,8 @@ func TestRollupsChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRollupsOfManyObjects: rollups answer about more objects than a scan reads. If they fail, the service answers, and the
-// scan does not read all of them.
+// TestRollupsOfManyObjects: rollups answer about more objects than a scan reads. If they fail, the service answers, and
+// the scan does not read all of them.
 func TestRollupsOfManyObjects(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	few := func(c *hybrid.Config) { c.MostObjects = 50 }

@@ -36,8 +36,8 @@ type Stored struct {
 	Older   []string             // the names of rollups of earlier versions
 }
 
-// Of returns the rollups that may have the records of subsets of the day: the one of the day, and those of each of them.
-// The size of a rollup that is not there is 0. A day that was not rolled up has none.
+// Of returns the rollup of the day, and then the rollup of each of some subsets. The size of a rollup that is not there
+// is 0. A day that was not rolled up has none.
 func (s Stored) Of(subsets []rollup.Subset) (infos []blob.Info) {
 	if s.Info.Size == 0 {
 		return nil
@@ -192,8 +192,8 @@ func MakeHashKey(ctx context.Context, bucket blob.Store) (key rollup.HashKey, er
 	return HashKey(ctx, bucket)
 }
 
-// Superseded lists the names of rollups that nobody needs: those of earlier versions, and those of days before the first
-// one, whose objects are gone.
+// Superseded lists the names of rollups that nobody needs: those of earlier versions, and those of days before the
+// first one, whose objects are gone.
 func Superseded(days map[lake.Day]Stored, first lake.Day) (names []string) {
 	for day, of := range days {
 		names = append(names, of.Older...)

@@ -16,8 +16,8 @@ import (
 	"github.com/orrery/orrery/shared/wholefile"
 )
 
-// Folder is a folder of rollups. The rollup of a day is in a file that is named for the day, and those of its subsets are
-// in a folder that is named for it.
+// Folder is a folder of rollups. The rollup of a day is in a file that is named for the day, and those of its subsets
+// are in a folder that is named for it.
 type Folder string
 
 const extension = ".rollup"
@@ -37,8 +37,8 @@ func (f Folder) dayPath(start int64) string {
 	return filepath.Join(string(f), time.Unix(start, 0).UTC().Format(time.DateOnly))
 }
 
-// Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its subset of the day, if there
-// is one. Interrupted, it leaves the earlier rollup.
+// Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its subset of the day, if
+// there is one. Interrupted, it leaves the earlier rollup.
 func (f Folder) Write(d *rollup.Day, lists rollup.Lists) error {
 	path := f.Path(d.Start, d.Subset)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -1,4 +1,5 @@
-// Package killed runs a test binary as a child process that kills itself between two steps of its work, as kill -9 does.
+// Package killed runs a test binary as a child process that kills itself between two steps of its work, as kill -9
+// does.
 package killed
 
 import (
@@ -28,7 +29,8 @@ func Child() (arguments []string) {
 
 var steps atomic.Int64
 
-// Step is called before each step of the work of a child process. It kills the process before the step that Before names.
+// Step is called before each step of the work of a child process. It kills the process before the step that Before
+// names.
 func Step(name string) {
 	number := strconv.FormatInt(steps.Add(1)-1, 10)
 	if at := os.Getenv(stepVariable); name != at && number != at {
@@ -45,8 +47,8 @@ func Step(name string) {
 	select {} // wait for the signal
 }
 
-// Before runs a child process that dies before the step with a name or a number, counted from 0. It returns the name of the
-// step, and whether the process died. The process must not fail otherwise.
+// Before runs a child process that dies before the step with a name or a number, counted from 0. It returns the name of
+// the step, and whether the process died. The process must not fail otherwise.
 func Before(t *testing.T, step string, arguments ...string) (name string, died bool) {
 	t.Helper()
 	child := exec.Command(os.Args[0])

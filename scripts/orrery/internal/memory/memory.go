@@ -13,7 +13,8 @@ const (
 	importGC    = 200       // percent
 )
 
-// ForImport tunes the garbage collector for an import or a compaction and returns a function that restores its settings.
+// ForImport tunes the garbage collector for an import or a compaction and returns a function that restores its
+// settings.
 func ForImport() (undo func()) {
 	limit, percent := debug.SetMemoryLimit(importLimit), debug.SetGCPercent(importGC)
 	return func() {
