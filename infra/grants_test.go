@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,7 +29,6 @@ import (
 	"github.com/orrery/orrery/shared/report/runs/runstest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
-	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/valuelist"
@@ -50,12 +50,12 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"seals":           {is("logs", "query-status"), useTokenKeys},
 		"reading planets": {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
-		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
-		"filters":         {func(f function) bool { return f.Name == "filter-put" }, useFilters},
-		"reading lists":   {func(f function) bool { return is("list-get", "list-put")(f) || f.asksAthena() }, readLists},
-		"lists":           {is("list-put"), useLists},
-		"reading reports": {is("report-get", "report-put", reportName), readReports},
-		"reports":         {is("report-put"), useReports},
+		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, reading(bots)},
+		"filters":         {func(f function) bool { return f.Name == "filter-put" }, using(bots)},
+		"reading lists":   {func(f function) bool { return is("list-get", "list-put")(f) || f.asksAthena() }, reading(tor)},
+		"lists":           {is("list-put"), using(tor)},
+		"reading reports": {is("report-get", "report-put", reportName), reading(weekly)},
+		"reports":         {is("report-put"), using(weekly)},
 		"reading runs":    {is("report-get"), readRuns},
 		"requesting runs": {is("report-put"), requestRuns},
 		"queueing runs":   {is(tickName), queueRuns},
@@ -106,17 +106,12 @@ func is(names ...string) func(function) bool {
 	return func(f function) bool { return slices.Contains(names, f.Name) }
 }
 
-var weekly = definition.DocumentOf(planet.FirstConfig, "weekly")
-
-var tor = valuelist.DocumentOf(planet.FirstConfig, "tor")
-
-func readLists(t *testing.T, open openTable) { readDocument(t, open, tor) }
-
-func useLists(t *testing.T, open openTable) { useDocument(t, open, tor) }
-
-func readReports(t *testing.T, open openTable) { readDocument(t, open, weekly) }
-
-func useReports(t *testing.T, open openTable) { useDocument(t, open, weekly) }
+// A document of each kind with names.
+var (
+	bots   = savedfilter.DocumentOf(planet.FirstConfig, "bots")
+	tor    = valuelist.DocumentOf(planet.FirstConfig, "tor")
+	weekly = definition.DocumentOf(planet.FirstConfig, "weekly")
+)
 
 func readRuns(t *testing.T, open openTable) {
 	client, table := open(t)
@@ -244,46 +239,53 @@ func usePlanets(t *testing.T, open openTable) {
 	}
 }
 
-var bots = savedfilter.DocumentOf(planet.FirstConfig, "bots")
-
-func readFilters(t *testing.T, open openTable) { readDocument(t, open, bots) }
-
-func readDocument(t *testing.T, open openTable, id document.ID) {
-	store := document.Over(tabledynamo.New(open(t)))
-	_, err1 := store.List(t.Context(), id.Kind, planet.FirstConfig)
-	_, err2 := store.Versions(t.Context(), id)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Error(err)
-	}
-	_, err3 := store.Newest(t.Context(), id)
-	_, err4 := store.Version(t.Context(), id, 1)
-	if fault.KindOf(err3) != fault.NotFound || fault.KindOf(err4) != fault.NotFound {
-		t.Errorf("%v; %v; want kind NotFound", err3, err4)
+// reading reads a document that is not there in all ways.
+func reading(id document.ID) func(*testing.T, openTable) {
+	return func(t *testing.T, open openTable) {
+		store := document.Over(tabledynamo.New(open(t)))
+		_, err1 := store.List(t.Context(), id.Kind, planet.FirstConfig)
+		_, err2 := store.Versions(t.Context(), id)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Error(err)
+		}
+		_, err3 := store.Newest(t.Context(), id)
+		_, err4 := store.Version(t.Context(), id, 1)
+		if fault.KindOf(err3) != fault.NotFound || fault.KindOf(err4) != fault.NotFound {
+			t.Errorf("%v; %v; want kind NotFound", err3, err4)
+		}
 	}
 }
 
-func useFilters(t *testing.T, open openTable) { useDocument(t, open, bots) }
-
-func useDocument(t *testing.T, open openTable, id document.ID) {
-	store := document.Over(tabledynamo.New(open(t)))
-	change := document.Change{Text: "{}", By: "key", At: planettest.At}
-	if _, err := document.Put(t.Context(), store, id, change); err != nil {
-		t.Error(err)
-	}
-	if err := document.Delete(t.Context(), store, id, change); err != nil {
-		t.Error(err)
-	}
-	if _, err := document.Restore(t.Context(), store, id, 1, change); err != nil {
-		t.Error(err)
+// using writes, deletes and restores a document.
+func using(id document.ID) func(*testing.T, openTable) {
+	return func(t *testing.T, open openTable) {
+		store := document.Over(tabledynamo.New(open(t)))
+		change := document.Change{Text: "{}", By: "key", At: planettest.At}
+		_, err1 := document.Put(t.Context(), store, id, change)
+		err2 := document.Delete(t.Context(), store, id, change)
+		_, err3 := document.Restore(t.Context(), store, id, 1, change)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
 func useQueries(t *testing.T, open openTable) {
-	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes expired items by its own clock
-	pendingtest.Run(t, func(t *testing.T) pending.Store {
-		client, table := open(t)
-		return pending.Over(tabledynamo.New(client, table), century, time.Now)
-	})
+	client, table := open(t)
+	store := pending.Over(tabledynamo.New(client, table), time.Hour, time.Now)
+	p := pending.Query{ID: "1", Key: "k", Began: time.Now(), Request: make([]byte, 1<<20)}
+	_, _ = rand.NewChaCha8([32]byte{}).Read(p.Request) // it needs several items, because it cannot be compressed
+	other := pending.Query{ID: "2", Key: p.Key, Began: p.Began, Request: []byte("{}")}
+	_, err1 := store.Keep(t.Context(), p)
+	kept, err2 := store.Keep(t.Context(), other)
+	_, err3 := store.Find(t.Context(), p.Key)
+	err4 := store.Move(t.Context(), p.ID, "another")
+	err5 := store.Detach(t.Context(), p)
+	_, err6 := store.Keep(t.Context(), other)
+	err7 := errors.Join(store.Forget(t.Context(), p), store.Forget(t.Context(), other))
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil || kept.ID != p.ID {
+		t.Errorf("%s is kept, %v", kept.ID, err)
+	}
 }
 
 func readState(t *testing.T, open openTable) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -19,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/console"
+	"github.com/orrery/orrery/shared/gzipped"
 )
 
 const folder = "../../shared/console"
@@ -89,9 +89,9 @@ func TestBudget(t *testing.T) {
 		}
 		switch filepath.Ext(name) {
 		case ".js":
-			script += gzipped(t, content)
+			script += len(gzipped.Of(content))
 		case ".css":
-			style += gzipped(t, content)
+			style += len(gzipped.Of(content))
 		}
 	}
 	if requests > 3 {
@@ -169,19 +169,6 @@ func TestFurtherScreensShareTheFirst(t *testing.T) {
 			t.Errorf("nothing loads %s", name)
 		}
 	}
-}
-
-func gzipped(t *testing.T, content []byte) int {
-	t.Helper()
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Len()
 }
 
 func TestLibrariesAreUnchanged(t *testing.T) {

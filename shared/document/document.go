@@ -68,7 +68,7 @@ type Named struct {
 	Version
 }
 
-// Store stores the versions of documents. Package documenttest has the test suite for implementations.
+// Store stores the versions of documents.
 type Store interface {
 	// Newest returns the newest version, which may be a deletion, or an error of kind fault.NotFound.
 	Newest(ctx context.Context, id ID) (Version, error)

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,13 +56,14 @@ func Over(t table.Table) *Items { return &Items{t} }
 func (s *Items) Newest(ctx context.Context, id ID) (Version, error) {
 	last := id.within(settingsPrefix)
 	last.Backwards, last.Limit = true, 1
-	for item, err := range s.items(ctx, last, "read %s", id) {
-		if err != nil {
-			return Version{}, err
-		}
-		return versionOf(item)
+	list, err := table.Collect(ctx, s.table, last, versionOf)
+	switch {
+	case err != nil:
+		return Version{}, fmt.Errorf("read %s: %w", id, err)
+	case len(list) == 0:
+		return Version{}, NotFound(id, 0)
 	}
-	return Version{}, NotFound(id, 0)
+	return list[0], nil
 }
 
 // Version implements Store.
@@ -79,17 +80,14 @@ func (s *Items) Version(ctx context.Context, id ID, number int) (Version, error)
 
 // Versions implements Store.
 func (s *Items) Versions(ctx context.Context, id ID) ([]Info, error) {
-	var infos []Info
 	all := id.within(infoPrefix)
 	all.Backwards = true
-	for item, err := range s.items(ctx, all, "list versions of %s", id) {
-		if err != nil {
-			return nil, err
-		}
+	infos, err := table.Collect(ctx, s.table, all, func(item table.Item) (Info, error) {
 		r := table.Read(item)
-		if infos = append(infos, readInfo(r)); r.Err() != nil {
-			return nil, r.Err()
-		}
+		return readInfo(r), r.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list versions of %s: %w", id, err)
 	}
 	return infos, nil
 }
@@ -97,48 +95,27 @@ func (s *Items) Versions(ctx context.Context, id ID) ([]Info, error) {
 // List implements Store.
 func (s *Items) List(ctx context.Context, kind Kind, config string) ([]Named, error) {
 	const prefix = headKey + "#"
-	var list []Named
 	heads := table.Range{Partition: partition(kind, config), Prefix: prefix}
-	for item, err := range s.items(ctx, heads, "list the %ss of %s", kind, config) {
-		if err != nil {
-			return nil, err
-		}
+	list, err := table.Collect(ctx, s.table, heads, func(item table.Item) (Named, error) {
 		v, err := versionOf(item)
-		if err != nil {
-			return nil, err
-		}
-		if !v.Deleted() {
-			list = append(list, Named{Name: strings.TrimPrefix(item.Key.Sort, prefix), Version: v})
-		}
+		return Named{Name: strings.TrimPrefix(item.Key.Sort, prefix), Version: v}, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the %ss of %s: %w", kind, config, err)
 	}
-	return list, nil
+	return slices.DeleteFunc(list, func(n Named) bool { return n.Deleted() }), nil
 }
 
 // Configurations returns the configurations in which there is, or was, a document of a kind with a name.
 func (s *Items) Configurations(ctx context.Context, kind Kind) ([]string, error) {
-	var list []string
 	all := table.Range{Partition: configurationsOf(kind), Prefix: configPrefix}
-	for item, err := range s.items(ctx, all, "list configurations with a %s", kind) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, strings.TrimPrefix(item.Key.Sort, configPrefix))
+	list, err := table.Collect(ctx, s.table, all, func(item table.Item) (string, error) {
+		return strings.TrimPrefix(item.Key.Sort, configPrefix), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list configurations with a %s: %w", kind, err)
 	}
 	return list, nil
-}
-
-// items yields the items of a range. Its errors say what it is doing.
-func (s *Items) items(ctx context.Context, r table.Range, doing string, args ...any) iter.Seq2[table.Item, error] {
-	return func(yield func(table.Item, error) bool) {
-		for item, err := range s.table.Range(ctx, r) {
-			if err != nil {
-				err = fmt.Errorf(doing+": %w", append(args, err)...)
-			}
-			if !yield(item, err) || err != nil {
-				return
-			}
-		}
-	}
 }
 
 // Append implements Store.

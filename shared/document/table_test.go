@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tabletest"
@@ -21,8 +21,94 @@ import (
 
 const items = "testdata/items.json"
 
-func TestItemsAreAStore(t *testing.T) {
-	documenttest.Run(t, func(*testing.T) document.Store { return document.Over(&tabletest.Memory{}) })
+// at is the time of writes.
+var at = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+
+// id identifies a document of a kind of documents with names.
+func id(config, name string) document.ID {
+	return document.ID{Kind: "note", Config: config, Name: name}
+}
+
+var note = id("c", "n")
+
+func version(number int, text string) document.Version {
+	return document.NewVersion(number, text, "key", at)
+}
+
+func TestNewStoreIsEmpty(t *testing.T) {
+	s := document.Over(&tabletest.Memory{})
+	if _, err := s.Newest(t.Context(), note); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Newest: %v, want kind NotFound", err)
+	}
+	if _, err := s.Version(t.Context(), note, 1); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("Version: %v, want kind NotFound", err)
+	}
+	if list, err := s.Versions(t.Context(), note); err != nil || len(list) != 0 {
+		t.Errorf("Versions: %v, %v, want none", list, err)
+	}
+	if list, err := s.List(t.Context(), note.Kind, note.Config); err != nil || len(list) != 0 {
+		t.Errorf("List: %v, %v, want none", list, err)
+	}
+}
+
+func TestOnlyTheNextNumberIsAccepted(t *testing.T) {
+	s := document.Over(&tabletest.Memory{})
+	mustAppend(t, s, note, version(1, "first"))
+	for _, number := range []int{0, 1, 3} {
+		err := s.Append(t.Context(), note, version(number, "other"))
+		if fault.KindOf(err) != fault.Conflict {
+			t.Errorf("version %d after version 1: %v, want kind Conflict", number, err)
+		}
+	}
+	if v, err := s.Newest(t.Context(), note); err != nil || v.Text != "first" {
+		t.Errorf("a refused write changed the document: %+v, %v", v, err)
+	}
+}
+
+// TestDocumentsAreIndependent uses names and configurations that begin with one another.
+func TestDocumentsAreIndependent(t *testing.T) {
+	s := document.Over(&tabletest.Memory{})
+	ids := []document.ID{
+		id("a", "n"), id("A", "n"), id("a.b", "n"), id("a", "n-1"), id("a", "n1"), id("a", "info"),
+		{Kind: "notes", Config: "a", Name: "n"}, {Kind: "single", Config: "a"},
+	}
+	for _, one := range ids {
+		mustAppend(t, s, one, version(1, one.String()))
+		mustAppend(t, s, one, version(2, one.String()+"!"))
+	}
+	for _, one := range ids {
+		if v, err := s.Newest(t.Context(), one); err != nil || v.Text != one.String()+"!" {
+			t.Errorf("%s holds %+v, %v", one, v, err)
+		}
+		if list, err := s.Versions(t.Context(), one); err != nil || len(list) != 2 {
+			t.Errorf("%s has versions %+v, %v", one, list, err)
+		}
+	}
+}
+
+func TestListHasTheNewestVersionsOfOneConfiguration(t *testing.T) {
+	s := document.Over(&tabletest.Memory{})
+	for _, one := range []document.ID{
+		id("c", "b"), id("c", "a"), id("c", "a-b"), id("c.d", "x"), id("b", "y"), {Kind: "notes", Config: "c", Name: "z"},
+	} {
+		mustAppend(t, s, one, version(1, "old"))
+		mustAppend(t, s, one, version(2, one.String()))
+	}
+	var want []document.Named
+	for _, name := range []string{"a", "a-b", "b"} {
+		v := version(2, id("c", name).String())
+		want = append(want, document.Named{Name: name, Version: v})
+	}
+	if got, err := s.List(t.Context(), note.Kind, note.Config); err != nil || !slices.Equal(got, want) {
+		t.Errorf("List: %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func mustAppend(t *testing.T, s document.Store, id document.ID, v document.Version) {
+	t.Helper()
+	if err := s.Append(t.Context(), id, v); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestItems: the documents of deployments are read, and written as they were.
@@ -37,19 +123,19 @@ func TestItems(t *testing.T) {
 		id   document.ID
 		text string
 	}{{bots, `{"filters":"human=false"}`}, {bots, newest}, {gone, `{"filters":"x"}`}, {weekly, `{"schedule":"weekly"}`}} {
-		change := document.Change{Text: put.text, By: "console", At: documenttest.At}
+		change := document.Change{Text: put.text, By: "console", At: at}
 		if _, err := document.Put(t.Context(), s, put.id, change); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := document.Delete(t.Context(), s, gone, document.Change{By: "cleaner", At: documenttest.At}); err != nil {
+	if err := document.Delete(t.Context(), s, gone, document.Change{By: "cleaner", At: at}); err != nil {
 		t.Fatal(err)
 	}
 	tabletest.Equal(t, memory, items, "mark")
 
 	s = document.Over(tabletest.Load(t, items))
 	list, err := s.List(t.Context(), "filter", "prod")
-	want := []document.Named{{Name: "bots", Version: document.NewVersion(2, newest, "console", documenttest.At)}}
+	want := []document.Named{{Name: "bots", Version: document.NewVersion(2, newest, "console", at)}}
 	if diff := cmp.Diff(want, list); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -67,7 +153,7 @@ func TestItems(t *testing.T) {
 // TestConfigurations: the configurations of a kind are those with a document of it that has a name, or had one.
 func TestConfigurations(t *testing.T) {
 	s := document.Over(&tabletest.Memory{})
-	change := document.Change{Text: "{}", By: "key", At: documenttest.At}
+	change := document.Change{Text: "{}", By: "key", At: at}
 	for _, id := range []document.ID{
 		{Kind: "note", Config: "staging", Name: "a"}, {Kind: "note", Config: "prod", Name: "a"},
 		{Kind: "note", Config: "prod", Name: "b"}, {Kind: "other", Config: "test", Name: "a"},
@@ -128,11 +214,11 @@ func TestMalformedItemIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, id := document.Over(memory), document.ID{Kind: "note", Config: "c", Name: "n"}
+	s := document.Over(memory)
 	for name, read := range map[string]func() error{
-		"Newest":   func() error { _, err := s.Newest(t.Context(), id); return err },
-		"Version":  func() error { _, err := s.Version(t.Context(), id, 1); return err },
-		"Versions": func() error { _, err := s.Versions(t.Context(), id); return err },
+		"Newest":   func() error { _, err := s.Newest(t.Context(), note); return err },
+		"Version":  func() error { _, err := s.Version(t.Context(), note, 1); return err },
+		"Versions": func() error { _, err := s.Versions(t.Context(), note); return err },
 		"List":     func() error { _, err := s.List(t.Context(), "note", "c"); return err },
 	} {
 		err := read()
@@ -140,12 +226,6 @@ func TestMalformedItemIsAnError(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-var note = document.ID{Kind: "note", Config: "c", Name: "n"}
-
-func version(number int, text string) document.Version {
-	return document.NewVersion(number, text, "key", documenttest.At)
 }
 
 // noted returns a table with the first version of the document note.
@@ -216,7 +296,7 @@ func TestConcurrentWritersUnderFaults(t *testing.T) {
 			accepted[w] = map[int]string{}
 			wg.Go(func() {
 				for i := range writes {
-					change := document.Change{Text: fmt.Sprintf("writer %d, write %d", w, i), By: "k", At: documenttest.At}
+					change := document.Change{Text: fmt.Sprintf("writer %d, write %d", w, i), By: "k", At: at}
 					var read document.Version
 					var err error
 					if w%2 == 0 {

@@ -37,57 +37,35 @@ func (p Precondition) check(id ID, newest Info) error {
 	return nil
 }
 
-// Append writes the next version by calling write, and returns it. newest returns the newest version, or an error of
-// kind fault.NotFound. write stores a version with a number and a time, or returns an error of kind fault.Conflict if
-// the number is not the next one. The time is at, but not before that of the newest version, so that the times of
-// versions are in order even if the clocks of two writers differ.
+// Put writes a new version and returns it. The version has the time of the change, or the time of the newest version if
+// that is later. So the times of versions are in order even if the clocks of two writers differ.
 //
 // The error is of kind fault.Conflict if the precondition does not hold. Concurrent writers without a precondition all
 // succeed, each with a version of its own.
-func Append(
-	ctx context.Context, id ID, p Precondition, at time.Time,
-	newest func() (Info, error), write func(number int, at time.Time) (Info, error),
-) (Info, error) {
+func Put(ctx context.Context, store Store, id ID, c Change) (Version, error) {
 	for {
-		before, err := newest()
+		newest, err := store.Newest(ctx, id)
 		if err != nil && fault.KindOf(err) != fault.NotFound {
-			return Info{}, err
+			return Version{}, err
 		}
-		if err != nil {
-			before = Info{}
+		if err := c.Precondition.check(id, newest.Info); err != nil {
+			return Version{}, err
 		}
-		if err := p.check(id, before); err != nil {
-			return Info{}, err
+		if c.At.Before(newest.At) {
+			c.At = newest.At
 		}
-		if at.Before(before.At) {
-			at = before.At
-		}
-		written, err := write(before.Number+1, at)
+		v := NewVersion(newest.Number+1, c.Text, c.By, c.At)
+		err = store.Append(ctx, id, v)
 		if err == nil {
-			return written, nil
+			return v, nil
 		}
 		if fault.KindOf(err) != fault.Conflict {
-			return Info{}, err
+			return Version{}, err
 		}
 		if ctx.Err() != nil {
-			return Info{}, ctx.Err()
+			return Version{}, ctx.Err()
 		}
 	}
-}
-
-// Put writes a new version and returns it, as Append describes.
-func Put(ctx context.Context, store Store, id ID, c Change) (Version, error) {
-	var v Version
-	_, err := Append(ctx, id, c.Precondition, c.At,
-		func() (Info, error) {
-			newest, err := store.Newest(ctx, id)
-			return newest.Info, err
-		},
-		func(number int, at time.Time) (Info, error) {
-			v = NewVersion(number, c.Text, c.By, at)
-			return v.Info, store.Append(ctx, id, v)
-		})
-	return v, err
 }
 
 // Current returns the newest version, or an error of kind fault.NotFound if there is none or it is a deletion.

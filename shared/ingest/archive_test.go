@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -13,23 +12,19 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 )
 
 // TestLimitOfAnArchive: the content of all members together is bounded, and so is that of compressed members.
 func TestLimitOfAnArchive(t *testing.T) {
 	const size = 50_000
-	var compressed bytes.Buffer
-	z := gzip.NewWriter(&compressed)
-	_, err := z.Write(bytes.Repeat([]byte("x"), size))
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	compressed := gzipped.Of(bytes.Repeat([]byte("x"), size))
 	var inTar, inZip bytes.Buffer
 	toTar, toZip := tar.NewWriter(&inTar), zip.NewWriter(&inZip)
 	for i := range 10 {
-		err := toTar.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d.gz", i), Mode: 0o644, Size: int64(compressed.Len())})
+		err := toTar.WriteHeader(&tar.Header{Name: fmt.Sprintf("%d.gz", i), Mode: 0o644, Size: int64(len(compressed))})
 		if err == nil {
-			_, err = toTar.Write(compressed.Bytes())
+			_, err = toTar.Write(compressed)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -42,7 +42,7 @@ func textOf(compressed string) (string, error) {
 func TestPadding(t *testing.T) {
 	zeros := func(n int) string { return strings.Repeat("\x00", n) }
 	for name, form := range map[string]string{
-		"gzip": gzipped(t, "{}\n"), "bzip2": decoded(t, bzip2Text), "zstd": zstdOf(t, "{}\n"),
+		"gzip": gzipOf("{}\n"), "bzip2": decoded(t, bzip2Text), "zstd": zstdOf(t, "{}\n"),
 	} {
 		for _, accepted := range []struct{ name, rest, text string }{
 			{"zeros after the end are no text", zeros(10_240), "{}\n"},
@@ -143,7 +143,7 @@ func TestPaddedArchive(t *testing.T) {
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	compressed := gzipped(t, plain.String())
+	compressed := gzipOf(plain.String())
 	archive, _, err := OpenArchive(strings.NewReader(compressed + strings.Repeat("\x00", 10_240-len(compressed))))
 	if err != nil {
 		t.Fatal(err)

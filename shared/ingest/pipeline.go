@@ -172,11 +172,7 @@ func (p *pipeline) check() error {
 	p.fingerprints.lookFor(p.entry.Source, &p.report)
 	p.report.Unsaved = p.bad.unsaved
 	slices.SortFunc(p.objects, byName)
-	var rows int64
-	for _, o := range p.objects {
-		rows += o.Rows
-	}
-	if kept := p.report.Records - p.dropped; rows != kept {
+	if rows, kept := lake.Rows(p.objects), p.report.Records-p.dropped; rows != kept {
 		return fmt.Errorf("%d records were read, but the objects hold %d", kept, rows)
 	}
 	p.report.Objects = len(p.objects)

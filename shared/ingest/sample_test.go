@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,10 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 )
 
 func sampleLine(at time.Time, width int) string {
@@ -20,18 +19,7 @@ func sampleLine(at time.Time, width int) string {
 		at.Format(time.RFC3339), strings.Repeat("x", width))
 }
 
-func gzipped(t *testing.T, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func gzipOf(text string) string { return string(gzipped.Of([]byte(text))) }
 
 func zstdOf(t *testing.T, text string) string {
 	t.Helper()
@@ -86,9 +74,9 @@ func TestSample(t *testing.T) {
 			for form, origin := range map[string]io.Reader{
 				"plain":  strings.NewReader(test.text),
 				"pipe":   io.MultiReader(strings.NewReader(test.text)),
-				"gzip":   strings.NewReader(gzipped(t, test.text)),
+				"gzip":   strings.NewReader(gzipOf(test.text)),
 				"zstd":   strings.NewReader(zstdOf(t, test.text)),
-				"member": strings.NewReader(gzipped(t, test.text[:half]) + gzipped(t, test.text[half:])),
+				"member": strings.NewReader(gzipOf(test.text[:half]) + gzipOf(test.text[half:])),
 			} {
 				got, err := sampleOf(origin, 1<<30)
 				if err != nil {
@@ -117,7 +105,7 @@ func TestSampleIsBounded(t *testing.T) {
 	first := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	text := strings.Repeat(sampleLine(first, 4000), 1000) + sampleLine(first.Add(time.Hour), 1)
 	t.Run("of a compressed log, no more than the limit is read", func(t *testing.T) {
-		got, err := sampleOf(strings.NewReader(gzipped(t, text)), 3_000_000)
+		got, err := sampleOf(strings.NewReader(gzipOf(text)), 3_000_000)
 		got.First = nil
 		want := Sample{Format: "orrery", Compression: "gzip", Oldest: first, Newest: first}
 		if got != want || err != nil {
@@ -154,12 +142,12 @@ func TestSampleRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"an unknown format":       {"nothing\n", "known log format"},
 		"a zip archive":           {"PK\x03\x04 and so on", "zip archive"},
-		"a cut off gzip file":     {gzipped(t, text)[:len(gzipped(t, text))-20], "cut off"},
-		"a damaged gzip file":     {strings.Replace(gzipped(t, text), gzipped(t, text)[40:44], "abcd", 1), "damaged"},
-		"a zip archive in a gzip": {gzipped(t, "PK\x03\x04 and so on"), "zip archive, compressed with gzip"},
-		"a file compressed twice": {gzipped(t, gzipped(t, text)), "gzip file, compressed with gzip"},
+		"a cut off gzip file":     {gzipOf(text)[:len(gzipOf(text))-20], "cut off"},
+		"a damaged gzip file":     {strings.Replace(gzipOf(text), gzipOf(text)[40:44], "abcd", 1), "damaged"},
+		"a zip archive in a gzip": {gzipOf("PK\x03\x04 and so on"), "zip archive, compressed with gzip"},
+		"a file compressed twice": {gzipOf(gzipOf(text)), "gzip file, compressed with gzip"},
 		"a cut off zstd file":     {zstdOf(t, text)[:len(zstdOf(t, text))-20], "cut off"},
-		"the beginning of a gzip": {gzipped(t, text)[:5], "cut off"},
+		"the beginning of a gzip": {gzipOf(text)[:5], "cut off"},
 		"text in UTF-16":          {"\xff\xfea\x00", "UTF-16"},
 	} {
 		t.Run(name, func(t *testing.T) {

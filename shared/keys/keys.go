@@ -28,7 +28,7 @@ type Key struct {
 	TokenKey TokenKey  // of the server; zero: an earlier version issued the key
 }
 
-// Store stores keys and never removes them. Package keystest has the test suite for implementations.
+// Store stores keys and never removes them.
 type Store interface {
 	// Create stores a key durably. Creating the same key again has no effect. The error is of kind fault.Conflict if
 	// another key has the same ID.

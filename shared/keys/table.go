@@ -71,16 +71,9 @@ func (s *Items) first(ctx context.Context, item table.Item) (table.Item, error) 
 
 // List implements Store.
 func (s *Items) List(ctx context.Context) ([]Key, error) {
-	var list []Key
-	for item, err := range s.table.Range(ctx, table.Range{Partition: partition}) {
-		if err != nil {
-			return nil, fmt.Errorf("list keys: %w", err)
-		}
-		k, err := keyOf(item)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, k)
+	list, err := table.Collect(ctx, s.table, table.Range{Partition: partition}, keyOf)
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	slices.SortStableFunc(list, func(a, b Key) int {
 		if byAge := a.Created.Compare(b.Created); byAge != 0 {

@@ -19,10 +19,6 @@ import (
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
-func TestItemsAreAStore(t *testing.T) {
-	keystest.Run(t, func(*testing.T) keys.Store { return keys.Over(&tabletest.Memory{}) })
-}
-
 // TestItems: the keys of deployments are read, and written as they were.
 func TestItems(t *testing.T) {
 	const items = "testdata/items.json"
@@ -51,6 +47,53 @@ func TestItems(t *testing.T) {
 	}
 	if tokenKey, err := s.TokenKeyOf(t.Context(), bare.ID); err != nil || tokenKey.IsZero() {
 		t.Error(tokenKey, err)
+	}
+}
+
+func TestUnknownKeysAreNotFound(t *testing.T) {
+	s, id := keys.Over(&tabletest.Memory{}), keystest.Key("none", 0).ID
+	for range 2 { // the revocation creates none
+		if _, err := s.Find(t.Context(), id); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("find: %v, want kind NotFound", err)
+		}
+		if err := s.Revoke(t.Context(), id, keystest.At); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("revoke: %v, want kind NotFound", err)
+		}
+	}
+	if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
+		t.Errorf("list: %v, %v", list, err)
+	}
+}
+
+func TestKeysAreListedOldestFirst(t *testing.T) {
+	s := keys.Over(&tabletest.Memory{})
+	var want []keys.Key
+	for n := range 30 {
+		want = append(want, keystest.Key(fmt.Sprint("word ", n), n))
+	}
+	for n := range want { // created in a different order
+		if err := s.Create(t.Context(), want[(n*7)%len(want)]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.List(t.Context())
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestAnotherKeyWithTheSameIDIsRefused(t *testing.T) {
+	s, k, other := keys.Over(&tabletest.Memory{}), keystest.Key("word", 0), keystest.Key("other", 1)
+	other.ID = k.ID
+	if err := s.Create(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), other); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("%v, want kind Conflict", err)
+	}
+	got, err := s.Find(t.Context(), k.ID)
+	if diff := cmp.Diff(k, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }
 

@@ -24,6 +24,14 @@ func (o Object) Has(column string) bool {
 	return has || o.ColumnBytes == nil
 }
 
+// Rows returns the number of rows of objects.
+func Rows(objects []Object) (rows int64) {
+	for _, o := range objects {
+		rows += o.Rows
+	}
+	return rows
+}
+
 // Paths returns the paths of objects.
 func Paths(objects []Object) []string {
 	paths := make([]string, len(objects))

@@ -150,10 +150,7 @@ const daySizes = "sizes"
 func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error {
 	item, err := table.Get(ctx, columnSizesKey)
 	if err == nil {
-		var change Change
-		if change, err = ChangeOf(item, sizes); err == nil {
-			err = table.Write(ctx, change)
-		}
+		err = Replace(ctx, table, item, sizes)
 	}
 	if err != nil && !errors.Is(err, ErrConflict) {
 		return fmt.Errorf("save the sizes of the columns: %w", err)
@@ -415,11 +412,7 @@ func (c *Columns) readFresh(ctx context.Context) (ColumnsByHour, error) {
 	if c.fresh.young(now, hoursAge) {
 		return c.fresh.value, nil
 	}
-	var sizes ColumnsByHour
-	item, err := c.table.Get(ctx, freshSizesKey)
-	if err == nil {
-		err = item.Read(&sizes)
-	}
+	sizes, _, err := Get[ColumnsByHour](ctx, c.table, freshSizesKey)
 	if err == nil {
 		c.fresh = aged[ColumnsByHour]{sizes, now}
 	}
@@ -432,11 +425,7 @@ func (c *Columns) sharesOfLake(ctx context.Context) (map[string]float64, error) 
 	if c.shares.young(now, sharesAge) {
 		return c.shares.value, nil
 	}
-	var sizes ColumnSizes
-	item, err := c.table.Get(ctx, columnSizesKey)
-	if err == nil {
-		err = item.Read(&sizes)
-	}
+	sizes, _, err := Get[ColumnSizes](ctx, c.table, columnSizesKey)
 	if err != nil {
 		return nil, fmt.Errorf("read the sizes of the columns: %w", err)
 	}

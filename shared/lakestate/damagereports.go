@@ -2,7 +2,6 @@ package lakestate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -58,11 +57,7 @@ func (s *DamageReports) Report(ctx context.Context, e *engine.DamageError) error
 	if e.Object == "" {
 		key.Sort = suspectHours + e.From.String() + "#" + e.To.String()
 	}
-	item, err := s.table.Get(ctx, key)
-	var earlier Suspect
-	if err == nil {
-		err = item.Read(&earlier)
-	}
+	earlier, item, err := Get[Suspect](ctx, s.table, key)
 	if err != nil {
 		return fmt.Errorf("report suspect: %w", err)
 	}
@@ -70,12 +65,9 @@ func (s *DamageReports) Report(ctx context.Context, e *engine.DamageError) error
 		return nil
 	}
 	reason := e.Error()
-	change, err := ChangeOf(item, Suspect{
+	err = Replace(ctx, s.table, item, Suspect{
 		Object: e.Object, From: e.From, To: e.To, At: s.now().UTC(), Reason: reason[:min(len(reason), maxReason)],
 	})
-	if err == nil {
-		err = s.table.Write(ctx, change)
-	}
 	if err != nil && !errors.Is(err, ErrConflict) { // after a conflict another caller has reported it
 		return fmt.Errorf("report suspect: %w", err)
 	}
@@ -98,8 +90,8 @@ func ListSuspects(ctx context.Context, table Table) ([]SuspectItem, error) {
 		}
 		for _, item := range items {
 			s := SuspectItem{item: item}
-			if err := json.Unmarshal(item.Body, &s.Suspect); err != nil {
-				return nil, fmt.Errorf("read item %s %s: %w", item.Key.Partition, item.Key.Sort, err)
+			if err := item.Read(&s.Suspect); err != nil {
+				return nil, err
 			}
 			if s.Examined.IsZero() {
 				list = append(list, s)
@@ -122,10 +114,7 @@ func MarkReached(ctx context.Context, table Table, s SuspectItem, name string) e
 }
 
 func mark(ctx context.Context, table Table, s SuspectItem) error {
-	change, err := ChangeOf(s.item, s.Suspect)
-	if err == nil {
-		err = table.Write(ctx, change)
-	}
+	err := Replace(ctx, table, s.item, s.Suspect)
 	if err != nil && !errors.Is(err, ErrConflict) { // after a conflict another compaction has examined it
 		return fmt.Errorf("mark suspect as examined: %w", err)
 	}

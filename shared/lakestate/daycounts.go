@@ -177,11 +177,7 @@ var listedKey = Key{Partition: dayCounts, Sort: "listed"}
 
 // ReadListed reads when the objects of all days were listed last. It is zero for never.
 func ReadListed(ctx context.Context, table Table) (Listed, error) {
-	var l Listed
-	item, err := table.Get(ctx, listedKey)
-	if err == nil {
-		err = item.Read(&l)
-	}
+	l, _, err := Get[Listed](ctx, table, listedKey)
 	if err != nil {
 		return Listed{}, fmt.Errorf("read when the objects were listed: %w", err)
 	}
@@ -192,10 +188,7 @@ func ReadListed(ctx context.Context, table Table) (Listed, error) {
 func SaveListed(ctx context.Context, table Table, l Listed) error {
 	item, err := table.Get(ctx, listedKey)
 	if err == nil {
-		var change Change
-		if change, err = ChangeOf(item, l); err == nil {
-			err = table.Write(ctx, change)
-		}
+		err = Replace(ctx, table, item, l)
 	}
 	if err != nil && !errors.Is(err, ErrConflict) {
 		return fmt.Errorf("save when the objects were listed: %w", err)

@@ -1,7 +1,6 @@
 package lakestate_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -85,17 +84,10 @@ func (l *changingLake) change() {
 // olderChange makes a change by an earlier version of the program.
 func (l *changingLake) olderChange() {
 	l.t.Helper()
-	_, item, err := lakestate.Load(l.t.Context(), l.table)
-	var s olderState
-	if err == nil {
-		err = json.Unmarshal(item.Body, &s)
-	}
+	s, item, err := lakestate.Get[olderState](l.t.Context(), l.table, lakestate.Key{Partition: "lake", Sort: "state"})
 	if err == nil {
 		s.Version++
-		var change lakestate.Change
-		if change, err = lakestate.ChangeOf(item, s); err == nil {
-			err = l.table.Write(l.t.Context(), change)
-		}
+		err = lakestate.Replace(l.t.Context(), l.table, item, s)
 	}
 	if err != nil {
 		l.t.Fatal(err)

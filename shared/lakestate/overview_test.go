@@ -43,17 +43,7 @@ func TestOverview(t *testing.T) {
 	of := func(s lakestate.State) status.Status {
 		t.Helper()
 		table := lakestate.Over(&tabletest.Memory{})
-		_, item, err := lakestate.Load(t.Context(), table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change, err := lakestate.ChangeOf(item, s)
-		if err == nil {
-			err = table.Write(t.Context(), change)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		publish(t, table, s)
 		found, err := lakestate.NewOverview(table, lakestate.NewListing(bucket)).Status(t.Context())
 		if err != nil {
 			t.Fatal(err)

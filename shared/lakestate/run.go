@@ -23,11 +23,7 @@ type storedRun struct {
 
 // BeginRun begins a run that ends before a time, unless another one is at work, in which case free is false.
 func BeginRun(ctx context.Context, table Table, now, until time.Time) (run Run, free bool, err error) {
-	item, err := table.Get(ctx, runKey)
-	var before storedRun
-	if err == nil {
-		err = item.Read(&before)
-	}
+	before, item, err := Get[storedRun](ctx, table, runKey)
 	if err == nil && before.Until.After(now) {
 		return Run{}, false, nil
 	}
@@ -57,9 +53,5 @@ func (r Run) End(ctx context.Context, now time.Time) error {
 }
 
 func (r Run) save(ctx context.Context, until time.Time) error {
-	change, err := ChangeOf(r.item, storedRun{until.UTC()})
-	if err != nil {
-		return err
-	}
-	return r.table.Write(ctx, change)
+	return Replace(ctx, r.table, r.item, storedRun{until.UTC()})
 }

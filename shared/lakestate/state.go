@@ -118,11 +118,7 @@ var stateKey = Key{Partition: "lake", Sort: "state"}
 
 // Load reads the state and returns it with its item. A new lake has the zero State.
 func Load(ctx context.Context, table Table) (State, Item, error) {
-	var s State
-	item, err := table.Get(ctx, stateKey)
-	if err == nil {
-		err = item.Read(&s)
-	}
+	s, item, err := Get[State](ctx, table, stateKey)
 	if err != nil {
 		return State{}, Item{}, fmt.Errorf("load state of the lake: %w", err)
 	}

@@ -69,6 +69,23 @@ func (i Item) Read(body any) error {
 	return nil
 }
 
+// Get reads an item and its body, which is the zero T if the item does not exist.
+func Get[T any](ctx context.Context, table Table, key Key) (body T, item Item, err error) {
+	if item, err = table.Get(ctx, key); err == nil {
+		err = item.Read(&body)
+	}
+	return body, item, err
+}
+
+// Replace replaces the body of an item as read, which may not exist yet.
+func Replace(ctx context.Context, table Table, from Item, body any) error {
+	change, err := ChangeOf(from, body)
+	if err != nil {
+		return err
+	}
+	return table.Write(ctx, change)
+}
+
 // Over returns a Table over a table of items. The attributes of its items are
 //
 //	revision  increased by every write
@@ -108,26 +125,19 @@ func (s items) Get(ctx context.Context, key Key) (Item, error) {
 }
 
 func (s items) List(ctx context.Context, partition, prefix string) ([]Item, error) {
-	var list []Item
-	for item, err := range s.within(ctx, table.Range{Partition: partition, Prefix: prefix}) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
+	list, err := table.Collect(ctx, s.table, table.Range{Partition: partition, Prefix: prefix}, itemOf)
+	if err != nil {
+		return nil, fmt.Errorf("list items %s %s: %w", partition, prefix, err)
 	}
 	return list, nil
 }
 
 func (s items) Between(ctx context.Context, partition, from, to string) iter.Seq2[Item, error] {
-	return s.within(ctx, table.Range{Partition: partition, From: from, To: to})
-}
-
-func (s items) within(ctx context.Context, r table.Range) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for found, err := range s.table.Range(ctx, r) {
+		for found, err := range s.table.Range(ctx, table.Range{Partition: partition, From: from, To: to}) {
 			var item Item
 			if err != nil {
-				err = fmt.Errorf("list items %s %s%s: %w", r.Partition, r.Prefix, r.From, err)
+				err = fmt.Errorf("list items %s %s: %w", partition, from, err)
 			} else {
 				item, err = itemOf(found)
 			}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -19,10 +18,6 @@ var first = planet.DocumentOf(planet.FirstConfig)
 
 // over returns the planets of a deployment.
 func over(t table.Table) document.Store { return planet.Over(document.Over(t), at) }
-
-func TestStore(t *testing.T) {
-	documenttest.Run(t, func(*testing.T) document.Store { return over(&tabletest.Memory{}) })
-}
 
 // TestItems: the planets of deployments are read, and written as they were.
 func TestItems(t *testing.T) {
@@ -64,8 +59,18 @@ func TestNewDeploymentHasDefaultPlanet(t *testing.T) {
 		t.Errorf("Version 2: %v, want kind NotFound", err)
 	}
 	for _, id := range []document.ID{planet.DocumentOf("shop"), {Kind: "note", Config: planet.FirstConfig}} {
-		if _, err := s.Newest(t.Context(), id); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("%s: %v, want kind NotFound", id, err)
+		_, newest := s.Newest(t.Context(), id)
+		_, numbered := s.Version(t.Context(), id, 1)
+		for _, err := range []error{newest, numbered} {
+			if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("%s: %v, want kind NotFound", id, err)
+			}
+		}
+		if list, err := s.Versions(t.Context(), id); err != nil || len(list) > 0 {
+			t.Errorf("%s has versions %+v, %v", id, list, err)
+		}
+		if err := s.Append(t.Context(), id, document.NewVersion(2, "{}", "key", at())); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("%s: %v, want kind Conflict", id, err)
 		}
 	}
 	if items := memory.Items(); len(items) > 0 {

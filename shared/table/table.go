@@ -91,12 +91,21 @@ var ErrConflict = errors.New("another writer was first")
 
 // List returns the items of a range.
 func List(ctx context.Context, t Table, r Range) ([]Item, error) {
-	var items []Item
+	return Collect(ctx, t, r, func(item Item) (Item, error) { return item, nil })
+}
+
+// Collect returns what decode returns for the items of a range.
+func Collect[T any](ctx context.Context, t Table, r Range, decode func(Item) (T, error)) ([]T, error) {
+	var list []T
 	for item, err := range t.Range(ctx, r) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, item)
+		one, err := decode(item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
 	}
-	return items, nil
+	return list, nil
 }

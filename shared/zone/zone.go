@@ -7,7 +7,6 @@ package zone
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/gzipped"
 )
 
 // compressed is the file lib/time/zoneinfo.zip of Go 1.26. That archive is not compressed, so gzip -9n has compressed it
@@ -42,11 +42,7 @@ var files = sync.OnceValue(func() map[string]*zip.File {
 
 // read reads a compressed archive.
 func read(compressed []byte) (*zip.Reader, error) {
-	from, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		return nil, err
-	}
-	database, err := io.ReadAll(from)
+	database, err := gzipped.Text(compressed)
 	if err != nil {
 		return nil, err
 	}

@@ -26,11 +26,7 @@ func (w *world) described(e function.Environment) (lakestate.Table, blob.Store) 
 	s.AddImport("raw/2026/01/01/edge 3.ndjson", at().Add(-time.Minute), 1, "bad_json")
 	s.Extent, s.Watermark, s.Version = state.Extent, state.Watermark, state.Version
 	s.Backlog.Through = state.CompleteThrough
-	change, err := lakestate.ChangeOf(item, s)
-	if err == nil {
-		err = w.ledger.Write(w.t.Context(), change)
-	}
-	if err != nil {
+	if err := lakestate.Replace(w.t.Context(), w.ledger, item, s); err != nil {
 		w.t.Fatal(err)
 	}
 	return w.ledger, bucket

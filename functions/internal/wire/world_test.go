@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"io"
@@ -48,6 +47,7 @@ import (
 	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -645,7 +645,7 @@ func (w *world) putLogs() {
 		"raw/2026/01/01/edge 3.ndjson": strings.ReplaceAll(string(text), `"request_id":"r-`, `"request_id":"t-`) +
 			"this is no record\n",
 		"raw/poisoned.ndjson":     strings.Repeat("\x00\x01 no log at all\n", 1000),
-		"raw/cut-short.ndjson.gz": cutShort(w.t, string(text)),
+		"raw/cut-short.ndjson.gz": cutShort(text),
 	}
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
 		if err := w.raw.Put(w.t.Context(), name, strings.NewReader(logs[name]), blob.Always); err != nil {
@@ -655,14 +655,7 @@ func (w *world) putLogs() {
 }
 
 // cutShort returns a truncated compressed log.
-func cutShort(t *testing.T, text string) string {
-	var whole bytes.Buffer
-	z := gzip.NewWriter(&whole)
-	if _, err := io.WriteString(z, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return whole.String()[:whole.Len()*2/3]
+func cutShort(text []byte) string {
+	whole := gzipped.Of(text)
+	return string(whole[:len(whole)*2/3])
 }

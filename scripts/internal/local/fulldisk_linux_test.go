@@ -409,9 +409,13 @@ func TestOldHoursAreRemovedOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	const keep, days = (30*24 + 12) * time.Hour, 40
+	const days = 40
+	// The oldest of 31 days is kept from its beginning on, or from an hour later, whatever time it is. Its records are of
+	// noon.
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	keep := time.Since(today.AddDate(0, 0, -31)).Truncate(time.Hour)
 	for day := range days {
-		at := time.Now().UTC().AddDate(0, 0, -day).Format(time.RFC3339)
+		at := today.AddDate(0, 0, -1-day).Add(12 * time.Hour).Format(time.RFC3339)
 		for range 20 {
 			fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"host":"a.example","status":200}`+"\n", at)
 		}

@@ -3,7 +3,6 @@ package local
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/api/importing"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
@@ -99,12 +99,8 @@ func TestImportOverHTTP(t *testing.T) {
 
 // TestImportIsRefused: what cannot be imported is refused with its reason, and without the flags of the command.
 func TestImportIsRefused(t *testing.T) {
-	var cut bytes.Buffer
-	w := gzip.NewWriter(&cut)
-	if _, err := io.WriteString(w, lines(2000)); err != nil || w.Close() != nil {
-		t.Fatal(err)
-	}
-	half := cut.String()[:cut.Len()/2]
+	whole := gzipped.Of([]byte(lines(2000)))
+	half := string(whole[:len(whole)/2])
 	i := newImporter(t)
 	if _, err := i.Import(t.Context(), logOf("first.log", lines(40))); err != nil {
 		t.Fatal(err)

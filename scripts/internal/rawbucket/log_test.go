@@ -1,10 +1,8 @@
 package rawbucket
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/gzip"
+
+	"github.com/orrery/orrery/shared/gzipped"
 )
 
 // testTime is the time of the last change of the files of tests, and of their records.
@@ -48,18 +47,7 @@ func mustRead(t *testing.T, name, content string) *Log {
 	return l
 }
 
-func gzipped(t *testing.T, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func zipped(text string) string { return string(gzipped.Of([]byte(text))) }
 
 func TestReadLeavesUnfinishedLine(t *testing.T) {
 	long := record + `{"processing_stage":6,"timestamp":"2026-11-21T10:00:01Z","path":"` + strings.Repeat("x", 200_000)
@@ -73,7 +61,7 @@ func TestReadLeavesUnfinishedLine(t *testing.T) {
 		{"an unfinished line may be long", long, true, len(long) - len(record)},
 		{"of a complete file, the line is put", record + record[:20], false, 0},
 		{"white space at the end is put", record + "  \t", true, 0},
-		{"a compressed file is put as a whole", gzipped(t, record+record[:20]), true, 0},
+		{"a compressed file is put as a whole", zipped(record + record[:20]), true, 0},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			l, err := readFile(t, "a", test.content, test.growing)
@@ -99,9 +87,9 @@ func TestReadRefuses(t *testing.T) {
 		{"an archive", "PK\x03\x04", "this is a zip archive, not a log, and nothing of it was put. " +
 			"Unpack it and put the logs in it: unzip FILE"},
 		{"another compression", "\xfd7zXZ\x00", "xz -dc FILE | orrery put --name FILE -"},
-		{"an archive in a gzip file", gzipped(t, "PK\x03\x04"), "a zip archive, compressed with gzip"},
-		{"a gzip file that is cut off", gzipped(t, record)[:40], "gzip -dc FILE | orrery put --name FILE -"},
-		{"a damaged gzip file", gzipped(t, record)[:len(gzipped(t, record))-8] + "12345678", "put an intact copy"},
+		{"an archive in a gzip file", zipped("PK\x03\x04"), "a zip archive, compressed with gzip"},
+		{"a gzip file that is cut off", zipped(record)[:40], "gzip -dc FILE | orrery put --name FILE -"},
+		{"a damaged gzip file", zipped(record)[:len(zipped(record))-8] + "12345678", "put an intact copy"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			_, err := readFile(t, "a", test.content, true)

@@ -348,7 +348,7 @@ func TestLogsCountOnce(t *testing.T) {
 		{"put under the history, it adds nothing", "access.log", lines("/1", "/2"), testTime, true, 0},
 		{"grown on the same day, it adds the new lines", "access.log", lines("/1", "/2", "/3"), testTime, false, 1},
 		{"rotated, it adds nothing", "access.log.1", lines("/1", "/2", "/3"), testTime, false, 0},
-		{"compressed, it adds nothing", "access.log.2.gz", gzipped(t, lines("/1", "/2", "/3")), nextDay, false, 0},
+		{"compressed, it adds nothing", "access.log.2.gz", zipped(lines("/1", "/2", "/3")), nextDay, false, 0},
 		{"the next log is another one", "access.log", lines("/4"), nextDay, false, 1},
 		{"the log of another host is another one", "web2/access.log", lines("/1", "/2"), testTime, false, 2},
 	} {

@@ -12,7 +12,6 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
@@ -26,7 +25,7 @@ type note struct {
 // TestOneMoreKindOfDocuments: a kind needs its name, how it is read, and how it is shown.
 func TestOneMoreKindOfDocuments(t *testing.T) {
 	store := document.Over(&tabletest.Memory{})
-	s := &server{Config{Now: func() time.Time { return documenttest.At }, Maintenance: func() bool { return false }}}
+	s := &server{Config{Now: func() time.Time { return time.UnixMilli(1_767_323_045_678) }, Maintenance: func() bool { return false }}}
 	notes := documents{
 		server: s, store: store, limit: 100, find: named("note", "note", "note"),
 		parse: func(_ *route.Call, body []byte) (replacement, error) {

@@ -50,7 +50,7 @@ func BenchmarkRawObjectToRow(b *testing.B) {
 			b.Fatal(err)
 		}
 		key := fmt.Sprintf("raw/%d.gz", seed)
-		w.put(key, gzipped(b, string(text)))
+		w.put(key, zipped(string(text)))
 		b.StartTimer()
 		if report, err := c.Import(b.Context(), rawlog.Log{Key: key}); err != nil || report.Records != records {
 			b.Fatal(report, err)

@@ -3,7 +3,6 @@ package cloud_test
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
@@ -231,16 +231,7 @@ func (w *world) names(prefix string) []string {
 	return names
 }
 
-func gzipped(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, err := io.WriteString(z, text)
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func zipped(text string) string { return string(gzipped.Of([]byte(text))) }
 
 func TestImportTwiceChangesNothing(t *testing.T) {
 	w := newWorld(t)
@@ -256,7 +247,7 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	objects := w.names("lake/")
-	for key, content := range map[string]string{"raw/a.log": text, "raw/2026/03/01/a.log.7.gz": gzipped(t, text)} {
+	for key, content := range map[string]string{"raw/a.log": text, "raw/2026/03/01/a.log.7.gz": zipped(text)} {
 		if again := w.importLog(key, content); again.Records != 0 || again.Known != 50 || again.Source != first.Source {
 			t.Errorf("%s again: %+v", key, again)
 		}
@@ -277,7 +268,7 @@ func TestImportGrownLog(t *testing.T) {
 			first := w.importLog("raw/a.log", records(0, 20, 5*time.Minute))
 			w.time = testTime.Add(12 * time.Hour)
 			w.compact()
-			grown := w.importLog(key, gzipped(t, records(0, 33, 5*time.Minute)))
+			grown := w.importLog(key, zipped(records(0, 33, 5*time.Minute)))
 			if grown.Records != 13 || grown.Known != 20 || grown.Source != first.Source {
 				t.Errorf("%+v", grown)
 			}
@@ -295,7 +286,7 @@ func TestImportSnapshotsInAnyOrder(t *testing.T) {
 	w := newWorld(t)
 	// The text of 2000 lines is longer than the head that the ledger keeps.
 	for i, lines := range []int{2000, 6000, 3000, 5000, 1, 6000} {
-		w.importLog(fmt.Sprintf("raw/a.%d.gz", i), gzipped(t, records(0, lines, time.Second)))
+		w.importLog(fmt.Sprintf("raw/a.%d.gz", i), zipped(records(0, lines, time.Second)))
 	}
 	w.expect(each(0, 6000))
 	if err := w.raw.Delete(t.Context(), "raw/a.1.gz"); err != nil {
@@ -485,12 +476,12 @@ func archived(t *testing.T, text string) string {
 }
 
 func TestImportWritesNotesAboutRefusedLogs(t *testing.T) {
-	whole := gzipped(t, records(0, 5000, time.Second))
+	whole := zipped(records(0, 5000, time.Second))
 	for name, content := range map[string]string{
 		"truncated gzip":  whole[:len(whole)-len(whole)/4],
 		"unknown format":  "a b c\nd e f\n",
 		"tar":             archived(t, records(0, 50, time.Second)),
-		"compressed tar":  gzipped(t, archived(t, records(0, 50, time.Second))),
+		"compressed tar":  zipped(archived(t, records(0, 50, time.Second))),
 		"zip":             "PK\x03\x04\x14\x00\n" + records(0, 50, time.Second),
 		"bad gzip header": "\x1f\x8b\x08\x00 garbage",
 		"damaged gzip":    whole[:len(whole)/2] + "damage" + whole[len(whole)/2+6:],
@@ -543,7 +534,7 @@ func TestImportFailsWhenConnectionsBreak(t *testing.T) {
 		t.Skip("long and sequential: skipped with -short, for the race detector")
 	}
 	text := records(0, 20_000, time.Second)
-	for name, content := range map[string]string{"plain": text, "gzip": gzipped(t, text)} {
+	for name, content := range map[string]string{"plain": text, "gzip": zipped(text)} {
 		for _, share := range []int{0, 1, 2, 3} {
 			t.Run(fmt.Sprintf("%s after %d quarters", name, share), func(t *testing.T) {
 				w := newWorld(t)
@@ -635,7 +626,7 @@ func TestCompactSplitsLargeHours(t *testing.T) {
 func TestImportContinuesAfterTimeIsUp(t *testing.T) {
 	w := newWorld(t)
 	text := records(0, 20_000, time.Second) // several batches
-	w.put("raw/a.gz", gzipped(t, text))
+	w.put("raw/a.gz", zipped(text))
 	config := w.config()
 	// The clock advances by a second at every call.
 	config.Now = func() time.Time { w.pass(time.Second); return w.now() }

@@ -1,14 +1,11 @@
 package cloud_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"sync"
@@ -16,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
@@ -127,28 +125,17 @@ func writeOld(t *testing.T, table lakestate.Table, sources int, key func(int) st
 	t.Helper()
 	family := ledger.Family([]byte(text(0)))
 	put := func(partition, sort string, body any) {
-		change, err := lakestate.ChangeOf(lakestate.Item{Key: lakestate.Key{Partition: partition, Sort: sort}}, body)
-		if err == nil {
-			err = table.Write(t.Context(), change)
-		}
-		if err != nil {
+		item := lakestate.Item{Key: lakestate.Key{Partition: partition, Sort: sort}}
+		if err := lakestate.Replace(t.Context(), table, item, body); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put("ingest#"+family, "family", map[string]any{"imports": sources})
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
 	for n := range sources {
 		head, log := text(n), ledger.LogName(key(n))
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(head)))
 		id := fmt.Sprintf("%x", sha256.Sum256([]byte(log+"\x00"+head)))[:16]
-		zipped.Reset()
-		z.Reset(&zipped)
-		_, err := io.WriteString(z, head)
-		if err := errors.Join(err, z.Close()); err != nil {
-			t.Fatal(err)
-		}
-		put("ingest#"+family, "head#"+id, map[string]any{"gzip": zipped.Bytes()})
+		put("ingest#"+family, "head#"+id, map[string]any{"gzip": gzipped.Of([]byte(head))})
 		put("ingest#"+family, "source#"+id, map[string]any{
 			"id": id, "log": log, "format": "w3c", "head_length": len(head), "head_sha256": sum,
 		})
@@ -550,7 +537,6 @@ func (e *earlier) commit() {
 		log := ledger.LogName(e.key)
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(e.text)))
 		id := fmt.Sprintf("%x", sha256.Sum256([]byte(log+"\x00"+e.text)))[:16]
-		head := gzipped(e.t, e.text)
 		var changes []lakestate.Change
 		add := func(item lakestate.Item, body map[string]any) {
 			change, err := lakestate.ChangeOf(item, body)
@@ -563,7 +549,7 @@ func (e *earlier) commit() {
 			return lakestate.Item{Key: lakestate.Key{Partition: e.guard.Key.Partition, Sort: sort}}
 		}
 		add(e.guard, map[string]any{"imports": e.imports + 1})
-		add(at("head#"+id), map[string]any{"gzip": []byte(head)})
+		add(at("head#"+id), map[string]any{"gzip": gzipped.Of([]byte(e.text))})
 		add(at("source#"+id), map[string]any{
 			"id": id, "log": log, "format": "cloudfront", "head_length": len(e.text), "head_sha256": sum,
 		})

@@ -1,8 +1,6 @@
 package cloud_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"io"
 	"maps"
@@ -116,16 +114,7 @@ func TestRebuild(t *testing.T) {
 		},
 		"a log that was compressed and has lines that are no records": {
 			prepare: func(w *world) {
-				var text bytes.Buffer
-				z := gzip.NewWriter(&text)
-				lines := records(0, 10, time.Second) + "no record\n" + records(10, 15, time.Second)
-				if _, err := z.Write([]byte(lines)); err != nil {
-					w.t.Fatal(err)
-				}
-				if err := z.Close(); err != nil {
-					w.t.Fatal(err)
-				}
-				w.importLog("raw/a.gz", text.String())
+				w.importLog("raw/a.gz", zipped(records(0, 10, time.Second)+"no record\n"+records(10, 15, time.Second)))
 			},
 			object: "lake/fresh/2026/03/01/10/",
 			row:    "r0",

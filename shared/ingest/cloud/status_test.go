@@ -35,12 +35,8 @@ func (d *disturbed) Write(ctx context.Context, changes ...lakestate.Change) erro
 	if d.conflicts > 0 {
 		d.conflicts--
 		s, item, err := lakestate.Load(ctx, d.Table)
-		if err != nil {
-			return err
-		}
-		change, err := lakestate.ChangeOf(item, s)
 		if err == nil {
-			err = d.Table.Write(ctx, change)
+			err = lakestate.Replace(ctx, d.Table, item, s)
 		}
 		if err != nil {
 			return err

@@ -1,9 +1,7 @@
 package cloud_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -35,20 +34,18 @@ func newWorldWith(t *testing.T, name string) *world {
 // restore writes the items of a ledger in testdata.
 func (w *world) restore(name string) {
 	w.t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		w.t.Fatal(err)
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err == nil {
+		text, err = gzipped.Text(text)
 	}
 	var items []struct {
 		Partition, Sort string
 		Body            json.RawMessage
 	}
-	err = json.NewDecoder(z).Decode(&items)
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+	if err == nil {
+		err = json.Unmarshal(text, &items)
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	for _, item := range items {

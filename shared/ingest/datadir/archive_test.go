@@ -103,14 +103,14 @@ func TestImportArchives(t *testing.T) {
 		{"web1/access.log", ingesttest.Text("a b")},
 		{"web1/.DS_Store", "\x00\x01"},
 		{"__MACOSX/web1/access.log", "\x00\x05"},
-		{"./web2/access.log.1.gz", zipped(t, ingesttest.Text("c"))},
+		{"./web2/access.log.1.gz", zipped(ingesttest.Text("c"))},
 		{"empty.log", ""},
 		{"../../srv/web3\\access.log", strings.TrimSuffix(ingesttest.Text("d e f"), "\n")},
 	}
 	plain := tarOf(t, members...)
 	for name, content := range map[string]string{
 		"logs.tar":     plain,
-		"logs.tar.gz":  zipped(t, plain),
+		"logs.tar.gz":  zipped(plain),
 		"logs.tar.zst": string(encoder.EncodeAll([]byte(plain), nil)),
 		"logs.zip":     zipOf(t, members...),
 	} {
@@ -133,7 +133,7 @@ func TestImportArchives(t *testing.T) {
 		s := openStore(t, t.TempDir())
 		t.Chdir(t.TempDir())
 		records := int64(0)
-		err := s.ImportAll(t.Context(), "standard input", io.MultiReader(strings.NewReader(zipped(t, plain))),
+		err := s.ImportAll(t.Context(), "standard input", io.MultiReader(strings.NewReader(zipped(plain))),
 			ingest.Options{}, func(_ string, r ingest.Report, _ error) { records += r.Records })
 		if err != nil || records != 6 {
 			t.Errorf("%d records, %v", records, err)
@@ -262,7 +262,7 @@ func TestImportRefusesBadArchives(t *testing.T) {
 			"import x/b.log: read: the archive is cut off",
 		},
 		"compressed and cut off": {
-			zipped(t, whole)[:len(zipped(t, whole))-20], nil, "the archive is cut off: its end is missing. The logs",
+			zipped(whole)[:len(zipped(whole))-20], nil, "the archive is cut off: its end is missing. The logs",
 		},
 		"an archive in an archive": {
 			tarOf(t, log, inner), map[string]int64{"x/b.log": 100, "x/inner.tar": -1},
@@ -273,7 +273,7 @@ func TestImportRefusesBadArchives(t *testing.T) {
 			"import x/notes.txt: the first line does not look like",
 		},
 		"compressed and damaged": {
-			zipped(t, whole)[:len(zipped(t, whole))-8] + "12345678", nil, "the archive is damaged; import an intact copy",
+			zipped(whole)[:len(zipped(whole))-8] + "12345678", nil, "the archive is damaged; import an intact copy",
 		},
 		"a sparse member": {
 			sparseTar(t, sparseGNU), map[string]int64{"x/s.log": -1}, "import x/s.log: read: the file has holes",

@@ -1,13 +1,10 @@
 package datadir
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/orrery/orrery/shared/ingest"
 )
@@ -83,17 +80,9 @@ func TestPollImportsBusyFiles(t *testing.T) {
 		}
 	})
 	t.Run("a compressed file only when it is complete", func(t *testing.T) {
-		var compressed bytes.Buffer
-		z := gzip.NewWriter(&compressed)
-		if _, err := z.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
 		w := newWatcherTest(t, openStore(t, t.TempDir()))
 		w.expect(0, map[string]int64{})
-		whole := compressed.String()
+		whole := zipped(text)
 		if _, polls := w.grow("a.log.gz", whole, 20, 1, 3*wait); len(polls) > 0 {
 			t.Errorf("imported in the seconds %d", polls)
 		}

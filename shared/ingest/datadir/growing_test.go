@@ -85,7 +85,7 @@ func TestImportTakesLastLineOfCompleteLog(t *testing.T) {
 		options ingest.Options
 	}{
 		"not growing": {text, ingest.Options{}},
-		"gzip":        {zipped(t, text), ingest.Options{Growing: true}},
+		"gzip":        {zipped(text), ingest.Options{Growing: true}},
 		"zstd":        {string(encoder.EncodeAll([]byte(text), nil)), ingest.Options{Growing: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

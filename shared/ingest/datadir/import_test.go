@@ -2,7 +2,6 @@ package datadir
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -47,18 +47,7 @@ func TestImportWritesSortedHourlyObjects(t *testing.T) {
 	}
 }
 
-func zipped(t *testing.T, text string) string {
-	t.Helper()
-	var b strings.Builder
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func zipped(text string) string { return string(gzipped.Of([]byte(text))) }
 
 func TestImportWithAnyCompressionAndReader(t *testing.T) {
 	text := lines(0, 700)
@@ -68,7 +57,7 @@ func TestImportWithAnyCompressionAndReader(t *testing.T) {
 	}
 	forms := map[string]string{
 		"plain": text,
-		"gzip":  zipped(t, text[:1000]) + zipped(t, text[1000:]), // two members, as after appending to the file
+		"gzip":  zipped(text[:1000]) + zipped(text[1000:]), // two members, as after appending to the file
 		"zstd":  string(encoder.EncodeAll([]byte(text), nil)),
 	}
 	for first, content := range forms {
@@ -217,8 +206,8 @@ func TestImportLogsWithCommonBeginning(t *testing.T) {
 	inputs := map[string]func(string) io.Reader{
 		"file":        func(text string) io.Reader { return strings.NewReader(text) },
 		"pipe":        pipe,
-		"zipped file": func(text string) io.Reader { return strings.NewReader(zipped(t, text)) },
-		"zipped pipe": func(text string) io.Reader { return pipe(zipped(t, text)) },
+		"zipped file": func(text string) io.Reader { return strings.NewReader(zipped(text)) },
+		"zipped pipe": func(text string) io.Reader { return pipe(zipped(text)) },
 	}
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {

@@ -90,11 +90,11 @@ func TestQuarantineIsBounded(t *testing.T) {
 func TestQuarantineLosesCompletedLines(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	whole := lines(0, 4)
-	first := importText(t, s, zipped(t, "garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
+	first := importText(t, s, zipped("garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
 	if first.Records != 3 || first.RejectedLines() != 2 {
 		t.Fatalf("%+v", first)
 	}
-	second := importText(t, s, zipped(t, "garbage\n"+whole), ingest.Options{})
+	second := importText(t, s, zipped("garbage\n"+whole), ingest.Options{})
 	if second.Records != 1 || second.RejectedLines() != 0 || second.Source != first.Source {
 		t.Fatalf("%+v", second)
 	}
@@ -121,7 +121,7 @@ func (p pruning) LinesAfter(ctx context.Context, source string, generation int) 
 func TestCompletedLinesOfAPrunedFile(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	whole := lines(0, 4)
-	first := importText(t, s, zipped(t, "garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
+	first := importText(t, s, zipped("garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
 	s.ledger = pruning{s.ledger, s}
 	if err := s.dropCompleted(t.Context(), ledger.Entry{Source: first.Source, Generation: 2}); err != nil {
 		t.Error(err)
@@ -168,9 +168,9 @@ func TestImportRemovesOldRejectedLines(t *testing.T) {
 		return paths
 	}
 	whole := lines(0, 4)
-	old := importText(t, s, zipped(t, "garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
+	old := importText(t, s, zipped("garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
 	now = testTime.AddDate(0, 0, 30)
-	importText(t, s, zipped(t, "garbage\n"+whole), ingest.Options{}) // rewrites the file of the first import
+	importText(t, s, zipped("garbage\n"+whole), ingest.Options{}) // rewrites the file of the first import
 	young := importFile(t, s, "b.log", lines(0, 3)+"garbage\n", ingest.Options{})
 	both := []string{old.Quarantine, young.Quarantine}
 	slices.Sort(both)

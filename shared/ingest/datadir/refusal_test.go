@@ -45,7 +45,7 @@ func TestImportRefusesCutCompressedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	known, text := lines(0, 1000), lines(0, 4000)
-	forms := map[string]string{"gzip": zipped(t, text), "zstd": string(encoder.EncodeAll([]byte(text), nil))}
+	forms := map[string]string{"gzip": zipped(text), "zstd": string(encoder.EncodeAll([]byte(text), nil))}
 	for format, whole := range forms {
 		for _, earlier := range []string{"", known} {
 			t.Run(fmt.Sprintf("%s with %d known bytes", format, len(earlier)), func(t *testing.T) {
@@ -103,28 +103,28 @@ func containerFiles(t *testing.T) map[string]string {
 	return map[string]string{
 		archive: "a tar archive, not a log, " +
 			"and nothing of it was imported. Unpack it and import",
-		archived(t, lines(0, 30), false):                       "a tar archive,",
-		archived(t, log, true):                                 "a tar archive,",
-		zipped(t, archive):                                     "a tar archive, compressed with gzip, not",
-		string(encoder.EncodeAll([]byte(archive), nil)):        "a tar archive, compressed with zstd, not",
-		zipped(t, zipped(t, log)):                              "a gzip file, compressed with gzip, not a log, and",
-		zipped(t, string(encoder.EncodeAll([]byte(log), nil))): "a zstd file, compressed with gzip",
-		"PK\x03\x04\x14\x00 stored\n" + log:                    "a zip archive",
-		"PK\x05\x06" + strings.Repeat("\x00", 18):              "a zip archive",
-		"7z\xbc\xaf\x27\x1c\x00\x04" + log:                     "a 7z archive",
-		"Rar!\x1a\x07\x01\x00" + log:                           "a RAR archive",
-		"\xfd7zXZ\x00\x00\x04\n" + log:                         "an xz file, not a log, and nothing of it was imported",
-		zipped(t, "BZh91AY&SY\n"+log):                          "a bzip2 file, compressed with gzip",
-		"\x04\x22\x4d\x18\x64\x40\n" + log:                     "an LZ4 file",
-		"\x1f\x9d\x90\n" + log:                                 "a compress (.Z) file",
-		"PAR1\x15\x04\n" + log:                                 "a Parquet file",
-		"Obj\x01\x04\n" + log:                                  "an Avro file",
-		"SQLite format 3\x00\x10\x00\n" + log:                  "an SQLite database",
-		"LPKSHHRH\x00\n" + log:                                 "a systemd journal",
-		"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\n" + log:             "a packet capture",
-		"\xa1\xb2\x3c\x4d\x00\x02\x00\x04\n" + log:             "a packet capture",
-		"\n\r\r\n\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + log:       "a packet capture",
-		"\xff\xfe1\x00\n\x00" + log:                            "a UTF-16 file",
+		archived(t, lines(0, 30), false):                    "a tar archive,",
+		archived(t, log, true):                              "a tar archive,",
+		zipped(archive):                                     "a tar archive, compressed with gzip, not",
+		string(encoder.EncodeAll([]byte(archive), nil)):     "a tar archive, compressed with zstd, not",
+		zipped(zipped(log)):                                 "a gzip file, compressed with gzip, not a log, and",
+		zipped(string(encoder.EncodeAll([]byte(log), nil))): "a zstd file, compressed with gzip",
+		"PK\x03\x04\x14\x00 stored\n" + log:                 "a zip archive",
+		"PK\x05\x06" + strings.Repeat("\x00", 18):           "a zip archive",
+		"7z\xbc\xaf\x27\x1c\x00\x04" + log:                  "a 7z archive",
+		"Rar!\x1a\x07\x01\x00" + log:                        "a RAR archive",
+		"\xfd7zXZ\x00\x00\x04\n" + log:                      "an xz file, not a log, and nothing of it was imported",
+		zipped("BZh91AY&SY\n" + log):                        "a bzip2 file, compressed with gzip",
+		"\x04\x22\x4d\x18\x64\x40\n" + log:                  "an LZ4 file",
+		"\x1f\x9d\x90\n" + log:                              "a compress (.Z) file",
+		"PAR1\x15\x04\n" + log:                              "a Parquet file",
+		"Obj\x01\x04\n" + log:                               "an Avro file",
+		"SQLite format 3\x00\x10\x00\n" + log:               "an SQLite database",
+		"LPKSHHRH\x00\n" + log:                              "a systemd journal",
+		"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\n" + log:          "a packet capture",
+		"\xa1\xb2\x3c\x4d\x00\x02\x00\x04\n" + log:          "a packet capture",
+		"\n\r\r\n\x1c\x00\x00\x00\x4d\x3c\x2b\x1a" + log:    "a packet capture",
+		"\xff\xfe1\x00\n\x00" + log:                         "a UTF-16 file",
 	}
 }
 

@@ -132,19 +132,19 @@ func TestRetryLeavesCutLines(t *testing.T) {
 	access := accessLines(2)
 	text := lines(0, 3) + access
 	cut := text[:len(text)-4] // the size would be 51
-	first := importText(t, s, zipped(t, cut), asOrrery)
-	again := importText(t, s, zipped(t, cut), asOrrery) // the ledger does not have this import
+	first := importText(t, s, zipped(cut), asOrrery)
+	again := importText(t, s, zipped(cut), asOrrery) // the ledger does not have this import
 	if first.Records != 3 || again.Records != 0 || again.RejectedLines() != 1 {
 		t.Fatalf("%+v, %+v", first, again)
 	}
 	if got, want := retry(t, s, first.Source, asCombined), (RetryReport{Records: 1, Kept: 2}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	importText(t, s, zipped(t, cut), asOrrery)
+	importText(t, s, zipped(cut), asOrrery)
 	if diff := cmp.Diff([]string{"5 bad_json", "5 bad_json", "5 bad_json"}, quarantinedLines(t, s)); diff != "" {
 		t.Errorf("in quarantine before the log has grown:\n%s", diff)
 	}
-	importText(t, s, zipped(t, text+lines(3, 1)), asOrrery)
+	importText(t, s, zipped(text+lines(3, 1)), asOrrery)
 	if diff := cmp.Diff([]string{"5 bad_json"}, quarantinedLines(t, s)); diff != "" {
 		t.Errorf("in quarantine after the log has grown:\n%s", diff)
 	}
@@ -175,8 +175,8 @@ func TestRetryFollowsDirectives(t *testing.T) {
 			}
 			for _, cut := range []int{8, 10, 11, len(all)} {
 				s := openStore(t, t.TempDir())
-				first := importText(t, s, zipped(t, strings.Join(all[:cut], "")), options)
-				importText(t, s, zipped(t, text), options)
+				first := importText(t, s, zipped(strings.Join(all[:cut], "")), options)
+				importText(t, s, zipped(text), options)
 				got := retry(t, s, first.Source, ingest.Options{})
 				if want := (RetryReport{Records: 2 * each}); got != want {
 					t.Fatalf("cut after %d lines: %+v, in quarantine: %v", cut, got, quarantinedLines(t, s))

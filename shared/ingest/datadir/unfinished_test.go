@@ -189,7 +189,7 @@ func TestInterruptedImportContinues(t *testing.T) {
 	}
 	for name, open := range map[string]func() io.Reader{
 		"file": func() io.Reader { return strings.NewReader(text) },
-		"gzip": func() io.Reader { return strings.NewReader(zipped(t, text)) },
+		"gzip": func() io.Reader { return strings.NewReader(zipped(text)) },
 		"pipe": func() io.Reader { return io.MultiReader(strings.NewReader(text)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestForgetRemovesUnfinishedImport(t *testing.T) {
 
 func TestRefusedImportLeavesNothingToContinue(t *testing.T) {
 	s := openStore(t, t.TempDir())
-	whole := zipped(t, heavy(16, 0))
+	whole := zipped(heavy(16, 0))
 	_, err := s.Import(t.Context(), "heavy", strings.NewReader(whole[:len(whole)-4]), frequent())
 	if err == nil {
 		t.Fatal("a log that is cut off was imported")

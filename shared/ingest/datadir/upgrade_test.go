@@ -1,16 +1,14 @@
 package datadir
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 )
 
@@ -22,20 +20,15 @@ func openOldLedger(t *testing.T) *Store { return openLedger(t, "ledger-by-conten
 // openLedger opens a Store over a ledger in testdata.
 func openLedger(t *testing.T, name string) *Store {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := io.ReadAll(z)
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	if err == nil {
+		content, err = gzipped.Text(content)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "ledger.db"), content, 0o600); err != nil {
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "ledger.db"), content, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return openStore(t, dir)

@@ -3,9 +3,6 @@
 package ingesttest
 
 import (
-	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
@@ -40,13 +38,7 @@ func Import(t *testing.T, lake Lake, path, ids string) {
 	t.Helper()
 	content := []byte(Text(ids))
 	if strings.HasSuffix(path, ".gz") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, err := z.Write(content)
-		if err := errors.Join(err, z.Close()); err != nil {
-			t.Fatal(err)
-		}
-		content = b.Bytes()
+		content = gzipped.Of(content)
 	}
 	lake.Import(t, path, content)
 }

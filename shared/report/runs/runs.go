@@ -3,18 +3,16 @@
 package runs
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/report/definition"
 )
 
@@ -110,24 +108,13 @@ const MaxKept = 350_000
 
 // Keep returns the file by which a store keeps a report. ok is false if it is too large.
 func Keep(report []byte) (_ File, ok bool) {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(report); err != nil {
-		panic("runs: compress a report: " + err.Error()) // a buffer takes everything
-	}
-	if err := w.Close(); err != nil {
-		panic("runs: compress a report: " + err.Error())
-	}
-	return File{Delivery: KeptReport, Name: "report.json.gz", Content: b.Bytes()}, b.Len() <= MaxKept
+	content := gzipped.Of(report)
+	return File{Delivery: KeptReport, Name: "report.json.gz", Content: content}, len(content) <= MaxKept
 }
 
 // Unpacked returns the report of a file that Keep has made.
 func Unpacked(content []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, fmt.Errorf("read a kept report: %w", err)
-	}
-	report, err := io.ReadAll(r)
+	report, err := gzipped.Text(content)
 	if err != nil {
 		return nil, fmt.Errorf("read a kept report: %w", err)
 	}

@@ -82,16 +82,12 @@ func (s *Items) Unfinished(ctx context.Context) ([]Run, error) {
 }
 
 func (s *Items) list(ctx context.Context, r table.Range) ([]Run, error) {
-	var list []Run
-	for item, err := range s.table.Range(ctx, r) {
-		if err != nil {
-			return nil, fmt.Errorf("list runs: %w", err)
-		}
+	list, err := table.Collect(ctx, s.table, r, func(item table.Item) (Run, error) {
 		e, err := entryOf(item)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, e.Run)
+		return e.Run, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	return list, nil
 }

@@ -20,12 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
+// TestStore uses a network with faults: for example, a request whose response was lost is repeated, and has no second effect.
 func TestStore(t *testing.T) {
-	runstest.Run(t, func(*testing.T) runs.Store { return runs.Over(&tabletest.Memory{}, &blobtest.Memory{}) })
-}
-
-// TestStoreOverFaultyNetwork: for example, a request whose response was lost is repeated, and has no second effect.
-func TestStoreOverFaultyNetwork(t *testing.T) {
 	runstest.Run(t, func(*testing.T) runs.Store {
 		script := func(n int, _ *http.Request) faulttest.Fault {
 			if n%4 != 0 {

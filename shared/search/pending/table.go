@@ -1,17 +1,15 @@
 package pending
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/table"
 )
 
@@ -200,7 +198,7 @@ func (s *Items) expires(p Query) int64 { return p.Began.Add(s.keep).Unix() }
 // changes returns the changes that write the items of the query itself.
 func (s *Items) changes(p Query) []table.Change {
 	var list []table.Change
-	for part := range slices.Chunk(compress(p.Request), maxPart) {
+	for part := range slices.Chunk(gzipped.Of(p.Request), maxPart) {
 		attributes := table.Attributes{requestAttribute: part, table.Expires: s.expires(p)}
 		sort := fmt.Sprintf("more#%02d", len(list))
 		if len(list) == 0 {
@@ -232,25 +230,7 @@ func queryOf(id ID, items []table.Item) (Query, error) {
 		err = errors.Join(err, part.Err())
 	}
 	if err == nil {
-		p.Request, err = decompress(whole)
+		p.Request, err = gzipped.Text(whole)
 	}
 	return p, err
-}
-
-func compress(request []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, err := z.Write(request)
-	if err := errors.Join(err, z.Close()); err != nil {
-		panic("pending: compress in memory: " + err.Error())
-	}
-	return b.Bytes()
-}
-
-func decompress(text []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
 }

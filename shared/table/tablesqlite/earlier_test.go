@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keystest"
@@ -255,20 +254,6 @@ func TestReadOnlyFileIsMoved(t *testing.T) {
 	}
 }
 
-func openReadOnly(t *testing.T, path string, l tablesqlite.Layout) *tablesqlite.Table {
-	t.Helper()
-	in, err := tablesqlite.OpenReadOnly(t.Context(), path, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return in
-}
-
 // refused checks that a write is refused in words of the folder.
 func refused(t *testing.T, in table.Table) {
 	t.Helper()
@@ -323,7 +308,7 @@ func TestReleaseBeforeWritesDocuments(t *testing.T) {
 	path := copyOf(t, "documents.db")
 	s := document.Over(open(t, path, tablesqlite.Documents))
 	for n, id := range []document.ID{{Kind: "filter", Config: "prod", Name: "bots"}, {Kind: "filter", Config: "a.B_c-1", Name: "new-1"}} {
-		v := document.NewVersion(3-2*n, "it's text", "key", documenttest.At)
+		v := document.NewVersion(3-2*n, "it's text", "key", keystest.At)
 		execute(t, path, "INSERT INTO document_versions (id, number, at_ms, by, etag, bytes, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			string(id.Kind)+"/"+id.Config+"/"+id.Name, v.Number, v.At.UnixMilli(), v.By, v.ETag, v.Bytes, v.Text)
 		if got, err := s.Newest(t.Context(), id); err != nil || got != v {
@@ -332,7 +317,7 @@ func TestReleaseBeforeWritesDocuments(t *testing.T) {
 		if list, err := s.List(t.Context(), id.Kind, id.Config); err != nil || len(list) != 1 || list[0].Version != v {
 			t.Errorf("%+v, %v", list, err)
 		}
-		if _, err := document.Put(t.Context(), s, id, document.Change{Text: "next", By: "key", At: documenttest.At}); err != nil {
+		if _, err := document.Put(t.Context(), s, id, document.Change{Text: "next", By: "key", At: keystest.At}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tablesqlite"
 	"github.com/orrery/orrery/shared/table/tabletest"
@@ -26,6 +23,18 @@ var layouts = map[string]tablesqlite.Layout{
 func open(t testing.TB, path string, l tablesqlite.Layout) *tablesqlite.Table {
 	t.Helper()
 	in, err := tablesqlite.Open(t.Context(), path, l)
+	return opened(t, in, err)
+}
+
+func openReadOnly(t testing.TB, path string, l tablesqlite.Layout) *tablesqlite.Table {
+	t.Helper()
+	in, err := tablesqlite.OpenReadOnly(t.Context(), path, l)
+	return opened(t, in, err)
+}
+
+// opened closes a table when the test ends.
+func opened(t testing.TB, in *tablesqlite.Table, err error) *tablesqlite.Table {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,23 +57,12 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
-	tabletest.Faults(t, func(t *testing.T) (table.Table, func(http.RoundTripper) table.Table) {
-		in := open(t, newPath(t), tablesqlite.Documents)
-		return in, func(network http.RoundTripper) table.Table { return tabletest.Remote{Table: in, Network: network} }
-	})
-}
-
 // TestSeveralProcesses: several processes write to one file.
 func TestSeveralProcesses(t *testing.T) {
 	for name, l := range layouts {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
-			var handles []document.Store
-			for range 3 {
-				handles = append(handles, document.Over(open(t, path, l)))
-			}
-			documenttest.Race(t, handles...)
+			tabletest.Race(t, open(t, path, l), open(t, path, l), open(t, path, l))
 		})
 	}
 }

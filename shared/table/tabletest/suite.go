@@ -27,7 +27,7 @@ func Run(t *testing.T, open func(t *testing.T) table.Table) {
 		"a removed item does not exist":                 removed,
 		"a range is in the order of sort keys":          ranges,
 		"a range has more than one page":                longRange,
-		"one of many writers is first":                  race,
+		"one of many writers is first":                  func(t *testing.T, in table.Table) { Race(t, in) },
 		"a cancelled call returns context.Canceled":     cancelled,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -227,12 +227,13 @@ func longRange(t *testing.T, in table.Table) {
 	}
 }
 
-// race lets concurrent writers increment one item. No increment may be lost.
-func race(t *testing.T, in table.Table) {
+// Race lets concurrent writers, each with one of the handles of a table, increment one item. No increment may be lost.
+func Race(t *testing.T, handles ...table.Table) {
 	const writers, each = 4, 5
 	k := key("p", "count")
 	var all sync.WaitGroup
-	for range writers {
+	for i := range writers {
+		in := handles[i%len(handles)]
 		all.Go(func() {
 			for done := 0; done < each; {
 				item, err := in.Get(context.Background(), k)
@@ -252,7 +253,7 @@ func race(t *testing.T, in table.Table) {
 		})
 	}
 	all.Wait()
-	expect(t, in, k, table.Attributes{revision: int64(writers * each), "body": fmt.Sprint(writers * each)})
+	expect(t, handles[0], k, table.Attributes{revision: int64(writers * each), "body": fmt.Sprint(writers * each)})
 }
 
 func cancelled(t *testing.T, in table.Table) {

@@ -44,21 +44,14 @@ func Record(
 	ctx context.Context, table lakestate.Table, raw blob.Info, pause func(ctx context.Context, n int) error,
 ) error {
 	for conflicts := 0; ; conflicts++ {
-		item, err := table.Get(ctx, arrivalKey(raw.Name))
-		var known arrival
-		if err == nil {
-			err = item.Read(&known)
-		}
+		known, item, err := lakestate.Get[arrival](ctx, table, arrivalKey(raw.Name))
 		if err != nil {
 			return err
 		}
 		if item.Revision > 0 && known.Sent.IsZero() && known.isOf(raw) {
 			return nil
 		}
-		change, err := lakestate.ChangeOf(item, arrivalOf(raw))
-		if err == nil {
-			err = table.Write(ctx, change)
-		}
+		err = lakestate.Replace(ctx, table, item, arrivalOf(raw))
 		if !errors.Is(err, lakestate.ErrConflict) || conflicts == lakestate.MaxConflicts {
 			return err
 		}

@@ -129,11 +129,7 @@ type reconcileRun struct {
 
 // all compares all logs and writes the state for the next run.
 func (r *reconcileRun) all(ctx context.Context) error {
-	item, err := r.Table.Get(ctx, reconcileKey)
-	var state reconcileState
-	if err == nil {
-		err = item.Read(&state)
-	}
+	state, item, err := lakestate.Get[reconcileState](ctx, r.Table, reconcileKey)
 	if err != nil {
 		return err
 	}
@@ -176,10 +172,7 @@ func (r *reconcileRun) all(ctx context.Context) error {
 		state.Compared = r.compared
 	}
 	state.After, state.Carried = r.next()
-	change, err := lakestate.ChangeOf(item, state)
-	if err == nil {
-		err = r.Table.Write(ctx, change)
-	}
+	err = lakestate.Replace(ctx, r.Table, item, state)
 	if errors.Is(err, lakestate.ErrConflict) {
 		return nil // another run has ended meanwhile, and the next one continues after it
 	}
@@ -334,10 +327,7 @@ func (r *reconcileRun) sendEarlier(ctx context.Context, raw blob.Info, item lake
 	}
 	sent := arrivalOf(raw)
 	sent.Sent = r.Now().UTC()
-	change, err := lakestate.ChangeOf(item, sent)
-	if err == nil {
-		err = r.Table.Write(ctx, change)
-	}
+	err := lakestate.Replace(ctx, r.Table, item, sent)
 	if errors.Is(err, lakestate.ErrConflict) {
 		return nil // the log has arrived meanwhile, or another run has sent it
 	}

@@ -1,16 +1,13 @@
 package ledgertable
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -109,27 +106,24 @@ func itemKey(family, sort string) lakestate.Key {
 	return lakestate.Key{Partition: "ingest#" + family, Sort: sort}
 }
 
+// sum returns the hash of the source up to the end of the import.
+func (i importItem) sum() (sum [sha256.Size]byte, _ error) {
+	digits, err := hex.DecodeString(i.Sum)
+	if err != nil || len(digits) != len(sum) {
+		return sum, fmt.Errorf("ledger: import %d of source %s has the hash %q", i.Generation, i.Source, i.Sum)
+	}
+	return [sha256.Size]byte(digits), nil
+}
+
 func (i importItem) id() string { return ImportID(i.Source, i.Generation) }
 
 func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
 }
 
-// load reads the families of a log with a beginning, once.
-
 func sumOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
-}
-
-func compress(text []byte) ([]byte, error) {
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	_, err := z.Write(text)
-	if err := errors.Join(err, z.Close()); err != nil {
-		return nil, fmt.Errorf("compress head: %w", err)
-	}
-	return out.Bytes(), nil
 }
 
 func headOf(item lakestate.Item) ([]byte, error) {
@@ -137,12 +131,8 @@ func headOf(item lakestate.Item) ([]byte, error) {
 	if err := item.Read(&head); err != nil {
 		return nil, err
 	}
-	z, err := gzip.NewReader(bytes.NewReader(head.Text))
+	text, err := gzipped.Text(head.Text)
 	if err != nil {
-		return nil, fmt.Errorf("read item %s %s: %w", item.Key.Partition, item.Key.Sort, err)
-	}
-	text, err := io.ReadAll(z)
-	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, fmt.Errorf("read item %s %s: %w", item.Key.Partition, item.Key.Sort, err)
 	}
 	return text, nil

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -59,6 +60,7 @@ func New(table lakestate.Table, now func() time.Time) *Ledger {
 	return &Ledger{table: table, now: now}
 }
 
+// load reads the families of a log with a beginning, once.
 func (l *Ledger) load(ctx context.Context, log string, text []byte) error {
 	if l.sources != nil {
 		return nil
@@ -76,11 +78,7 @@ func (l *Ledger) read(ctx context.Context) error {
 		return err
 	}
 	for _, log := range []string{l.log, ""} {
-		guard, err := l.table.Get(ctx, guardKey(log))
-		var known guardItem
-		if err == nil {
-			err = guard.Read(&known)
-		}
+		known, guard, err := lakestate.Get[guardItem](ctx, l.table, guardKey(log))
 		if err != nil {
 			return fmt.Errorf("read ledger: %w", err)
 		}
@@ -208,9 +206,9 @@ func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]ing
 		if !e.IsOf(log) {
 			continue
 		}
-		sum, err := hex.DecodeString(i.Sum)
-		if err != nil || copy(e.Sum[:], sum) != len(e.Sum) {
-			return nil, fmt.Errorf("ledger: import %d of source %s has the hash %q", i.Generation, i.Source, i.Sum)
+		var err error
+		if e.Sum, err = i.sum(); err != nil {
+			return nil, err
 		}
 		found = append(found, e)
 	}
@@ -385,17 +383,13 @@ func (l *Ledger) Changes(ctx context.Context, e ingest.Entry, attempt string) ([
 		}})
 	}
 	if e.Head != nil {
-		text, err := compress(e.Head)
-		if err != nil {
-			return nil, err
-		}
 		item := lakestate.Item{Key: itemKey(e.Family, "head#"+e.Source)}
 		if e.Generation > 1 {
 			if item, err = l.table.Get(ctx, item.Key); err != nil {
 				return nil, fmt.Errorf("read ledger: %w", err)
 			}
 		}
-		list = append(list, write{item, headItem{Text: text}})
+		list = append(list, write{item, headItem{Text: gzipped.Of(e.Head)}})
 	}
 	changes := make([]lakestate.Change, len(list))
 	for i, w := range list {
@@ -446,11 +440,7 @@ func (l *Ledger) concerning(log string) map[string]int {
 
 // Holds reports whether the import was committed by that attempt.
 func (l *Ledger) Holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
-	item, err := l.table.Get(ctx, itemKey(e.Family, importSort(e.Source, e.Generation)))
-	var i importItem
-	if err == nil {
-		err = item.Read(&i)
-	}
+	i, _, err := lakestate.Get[importItem](ctx, l.table, itemKey(e.Family, importSort(e.Source, e.Generation)))
 	if err != nil {
 		return false, fmt.Errorf("read ledger: %w", err)
 	}

@@ -62,14 +62,16 @@ func (o oldFamily) isOpen() bool {
 	return o.guard.Revision > 0 && !ended
 }
 
+// readGuard returns an old family without its records.
+func readGuard(ctx context.Context, table lakestate.Table, family string) (oldFamily, error) {
+	item, guard, err := lakestate.Get[oldFamilyItem](ctx, table, familyKey(family))
+	return oldFamily{id: family, guard: guard, item: item}, err
+}
+
 // readOld reads the old family of the log, unless its sources have moved.
 func (l *Ledger) readOld(ctx context.Context) (err error) {
-	l.old = oldFamily{id: ledger.Family(l.text)}
-	if l.old.guard, err = l.table.Get(ctx, familyKey(l.old.id)); err != nil {
+	if l.old, err = readGuard(ctx, l.table, ledger.Family(l.text)); err != nil {
 		return fmt.Errorf("read ledger: %w", err)
-	}
-	if err := l.old.guard.Read(&l.old.item); err != nil {
-		return err
 	}
 	if l.old.isOpen() || l.old.item.Imports == oldMoving {
 		l.old.records, err = readFamily(ctx, l.table, l.old.id, "")
@@ -109,11 +111,7 @@ func (o oldFamily) move(
 			err = fmt.Errorf("move source %s: %w", s.ID, err)
 		}
 	}()
-	item, err := table.Get(ctx, sourceFamilyKey(s.ID))
-	var lead sourceFamilyItem
-	if err == nil {
-		err = item.Read(&lead)
-	}
+	lead, item, err := lakestate.Get[sourceFamilyItem](ctx, table, sourceFamilyKey(s.ID))
 	if err != nil || lead.Family != "" && lead.Family != o.id {
 		return lead.Family, err
 	}
@@ -153,11 +151,7 @@ func (o oldFamily) move(
 // remember adds a family to the guard of a name.
 func remember(ctx context.Context, table lakestate.Table, log, family string) error {
 	for conflicts := 0; ; conflicts++ {
-		item, err := table.Get(ctx, guardKey(log))
-		var guard guardItem
-		if err == nil {
-			err = item.Read(&guard)
-		}
+		guard, item, err := lakestate.Get[guardItem](ctx, table, guardKey(log))
 		if err != nil {
 			return err
 		}
@@ -165,10 +159,7 @@ func remember(ctx context.Context, table lakestate.Table, log, family string) er
 		if !isNew && item.Revision > 0 {
 			return nil
 		}
-		change, err := lakestate.ChangeOf(item, guard)
-		if err == nil {
-			err = table.Write(ctx, change)
-		}
+		err = lakestate.Replace(ctx, table, item, guard)
 		if !errors.Is(err, lakestate.ErrConflict) || conflicts == lakestate.MaxConflicts {
 			return err
 		}
@@ -235,11 +226,7 @@ func (l *Ledger) MoveOld(ctx context.Context, most, together int) (Moved, error)
 
 // beginMove begins the move of an open family if it is time.
 func (l *Ledger) beginMove(ctx context.Context, family string) error {
-	old := oldFamily{id: family}
-	var err error
-	if old.guard, err = l.table.Get(ctx, familyKey(family)); err == nil {
-		err = old.guard.Read(&old.item)
-	}
+	old, err := readGuard(ctx, l.table, family)
 	since := old.item.Since
 	if err != nil || !old.isOpen() || since.IsZero() || l.now().Sub(since) < moveAfter {
 		return err
@@ -249,10 +236,7 @@ func (l *Ledger) beginMove(ctx context.Context, family string) error {
 
 // advanceMove writes the state of a move, unless another process was first.
 func (l *Ledger) advanceMove(ctx context.Context, guard lakestate.Item, item oldFamilyItem) error {
-	change, err := lakestate.ChangeOf(guard, item)
-	if err == nil {
-		err = l.table.Write(ctx, change)
-	}
+	err := lakestate.Replace(ctx, l.table, guard, item)
 	if errors.Is(err, lakestate.ErrConflict) {
 		return nil
 	}

@@ -2,7 +2,6 @@ package ledgertable
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -39,11 +38,7 @@ func (p PastImport) ID() string { return ImportID(p.Past.Entry.Source, p.generat
 
 // OfSource returns the ledger of a source.
 func OfSource(ctx context.Context, table lakestate.Table, source string) (*Ledger, error) {
-	item, err := table.Get(ctx, sourceFamilyKey(source))
-	var of sourceFamilyItem
-	if err == nil {
-		err = item.Read(&of)
-	}
+	of, _, err := lakestate.Get[sourceFamilyItem](ctx, table, sourceFamilyKey(source))
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
@@ -88,8 +83,9 @@ func (l *Ledger) ImportOf(source string, part int) (PastImport, error) {
 		Until:      time.UnixMilli(i.Until),
 		Logs:       []rawlog.Log{{Key: i.Name, Version: i.Version}},
 	}
-	if sum, err := hex.DecodeString(i.Sum); err != nil || copy(p.Past.Entry.Sum[:], sum) != len(sum) {
-		return PastImport{}, fmt.Errorf("ledger: import %d of source %s has the hash %q", i.Generation, source, i.Sum)
+	var err error
+	if p.Past.Entry.Sum, err = i.sum(); err != nil {
+		return PastImport{}, err
 	}
 	// The log may have got another name since, and the logs of later imports begin with its content.
 	for _, later := range slices.Backward(of[n:]) {
@@ -106,28 +102,18 @@ func Find(
 	ctx context.Context, table lakestate.Table, source string, generation int,
 ) (ingest.Entry, error) {
 	unknown := fault.New(fault.NotFound, "the ledger does not have import %d of source %s", generation, source)
-	var family sourceFamilyItem
-	item, err := table.Get(ctx, sourceFamilyKey(source))
-	if err == nil {
-		err = item.Read(&family)
-	}
+	family, item, err := lakestate.Get[sourceFamilyItem](ctx, table, sourceFamilyKey(source))
 	if err != nil {
 		return ingest.Entry{}, err
 	}
 	if item.Revision == 0 {
 		return ingest.Entry{}, unknown
 	}
-	var s sourceItem
-	if item, err = table.Get(ctx, itemKey(family.Family, "source#"+source)); err == nil {
-		err = item.Read(&s)
-	}
+	s, _, err := lakestate.Get[sourceItem](ctx, table, itemKey(family.Family, "source#"+source))
 	if err != nil {
 		return ingest.Entry{}, err
 	}
-	var i importItem
-	if item, err = table.Get(ctx, itemKey(family.Family, importSort(source, generation))); err == nil {
-		err = item.Read(&i)
-	}
+	i, item, err := lakestate.Get[importItem](ctx, table, itemKey(family.Family, importSort(source, generation)))
 	if err != nil {
 		return ingest.Entry{}, err
 	}

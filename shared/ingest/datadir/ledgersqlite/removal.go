@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 // Sources returns all sources, forgotten ones included, in the order of their first imports.
@@ -151,31 +153,25 @@ func periodOf(objects []lake.Object) (from, to any) {
 }
 
 // ObjectsOf returns the names of the objects that the imports of a source have made.
-func (l *Ledger) ObjectsOf(ctx context.Context, source string) (names []string, err error) {
-	rows, err := l.db.QueryContext(ctx, `SELECT published, objects FROM import WHERE source = ?`, source)
+func (l *Ledger) ObjectsOf(ctx context.Context, source string) ([]string, error) {
+	lists, err := sqlitefile.Rows(ctx, l.db, func(row *sql.Rows) (names []string, _ error) {
+		var published bool
+		var objects []byte
+		if err := row.Scan(&published, &objects); err != nil {
+			return nil, err
+		}
+		if !published {
+			return nil, fmt.Errorf("an import of source %s is not published", source)
+		}
+		if err := json.Unmarshal(objects, &names); err != nil {
+			return nil, fmt.Errorf("objects of source %s: %w", source, err)
+		}
+		return names, nil
+	}, `SELECT published, objects FROM import WHERE source = ?`, source)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var published bool
-		var objects []byte
-		if err := rows.Scan(&published, &objects); err != nil {
-			return nil, failed("read ledger", err)
-		}
-		if !published {
-			return nil, fmt.Errorf("ledger: an import of source %s is not published", source)
-		}
-		var more []string
-		if err := json.Unmarshal(objects, &more); err != nil {
-			return nil, fmt.Errorf("ledger: objects of source %s: %w", source, err)
-		}
-		names = append(names, more...)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed("read ledger", err)
-	}
-	return names, nil
+	return slices.Concat(lists...), nil
 }
 
 // Forget records that the source is forgotten. After Forget the removal will be made, even if the process dies.
@@ -192,24 +188,15 @@ func (l *Ledger) Forget(ctx context.Context, r ledger.Removal) error {
 }
 
 // Unfinished returns the removals that were recorded and are not made yet.
-func (l *Ledger) Unfinished(ctx context.Context) (removals []ledger.Removal, err error) {
-	rows, err := l.db.QueryContext(ctx, `SELECT removal FROM source WHERE removal <> ''`)
-	if err != nil {
-		return nil, failed("read ledger", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+func (l *Ledger) Unfinished(ctx context.Context) ([]ledger.Removal, error) {
+	removals, err := sqlitefile.Rows(ctx, l.db, func(row *sql.Rows) (r ledger.Removal, err error) {
 		var text []byte
-		if err := rows.Scan(&text); err != nil {
-			return nil, failed("read ledger", err)
+		if err = row.Scan(&text); err == nil {
+			err = json.Unmarshal(text, &r)
 		}
-		var r ledger.Removal
-		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("ledger: removal: %w", err)
-		}
-		removals = append(removals, r)
-	}
-	if err := rows.Err(); err != nil {
+		return r, err
+	}, `SELECT removal FROM source WHERE removal <> ''`)
+	if err != nil {
 		return nil, failed("read ledger", err)
 	}
 	return removals, nil

@@ -199,24 +199,22 @@ func (l *Ledger) beginnings(ctx context.Context, log string, text []byte) (sourc
 	if err := l.setFamilies(ctx); err != nil {
 		return nil, failed("read ledger", err)
 	}
-	rows, err := l.db.QueryContext(ctx, selectBeginnings, append(families(log, text), len(text))...)
+	type head struct {
+		source string
+		length int
+		sum    []byte
+	}
+	heads, err := sqlitefile.Rows(ctx, l.db, func(row *sql.Rows) (h head, err error) {
+		err = row.Scan(&h.source, &h.length, &h.sum)
+		return h, err
+	}, selectBeginnings, append(families(log, text), len(text))...)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var source string
-		var length int
-		var sum []byte
-		if err := rows.Scan(&source, &length, &sum); err != nil {
-			return nil, failed("read ledger", err)
+	for _, h := range heads {
+		if of := sha256.Sum256(text[:h.length]); bytes.Equal(h.sum, of[:]) {
+			sources = append(sources, h.source)
 		}
-		if of := sha256.Sum256(text[:length]); bytes.Equal(sum, of[:]) {
-			sources = append(sources, source)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed("read ledger", err)
 	}
 	return sources, nil
 }
@@ -261,34 +259,32 @@ FROM import i JOIN source s ON s.id = i.source `
 const whereSource = `WHERE i.source = ? AND i.log IN ('', ?)`
 
 // query returns the entries that a WHERE clause selects, shortest first.
-func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
-	rows, err := l.db.QueryContext(ctx, selectEntries+where+` ORDER BY i.length, i.source, i.generation`, args...)
+func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]ledger.Entry, error) {
+	const order = ` ORDER BY i.length, i.source, i.generation`
+	entries, err := sqlitefile.Rows(ctx, l.db, entryOf, selectEntries+where+order, args...)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var e ledger.Entry
-		var sum, objects []byte
-		err := rows.Scan(
-			&e.Source, &e.Log, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated,
-			&e.Rejected, &e.Retries, &e.Parts, &e.Family, &objects, &e.Latest,
-		)
-		if err != nil {
-			return nil, failed("read ledger", err)
-		}
-		if copy(e.Sum[:], sum) != len(e.Sum) {
-			return nil, fmt.Errorf("ledger: source %s has a hash of %d bytes", e.Source, len(sum))
-		}
-		if err := json.Unmarshal(objects, &e.Objects); err != nil {
-			return nil, fmt.Errorf("ledger: objects of source %s: %w", e.Source, err)
-		}
-		entries = append(entries, e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, failed("read ledger", err)
-	}
 	return entries, nil
+}
+
+// entryOf returns the entry in a row of selectEntries.
+func entryOf(row *sql.Rows) (e ledger.Entry, _ error) {
+	var sum, objects []byte
+	err := row.Scan(
+		&e.Source, &e.Log, &e.Format, &e.Generation, &e.Length, &sum, &e.Lines, &e.Terminated,
+		&e.Rejected, &e.Retries, &e.Parts, &e.Family, &objects, &e.Latest,
+	)
+	if err != nil {
+		return e, err
+	}
+	if copy(e.Sum[:], sum) != len(e.Sum) {
+		return e, fmt.Errorf("source %s has a hash of %d bytes", e.Source, len(sum))
+	}
+	if err := json.Unmarshal(objects, &e.Objects); err != nil {
+		return e, fmt.Errorf("objects of source %s: %w", e.Source, err)
+	}
+	return e, nil
 }
 
 // Knows reports whether a source with that id exists.

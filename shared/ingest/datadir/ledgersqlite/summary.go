@@ -2,10 +2,11 @@ package ledgersqlite
 
 import (
 	"context"
-	"errors"
+	"database/sql"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 // Summary sums up the imports.
@@ -36,26 +37,20 @@ WITH kept AS (
 // latest returns the latest import that meets a condition, or the zero Import.
 // Times as text are in order up to the second, because fractions have no trailing zeros.
 func (l *Ledger) latest(ctx context.Context, where string) (latest ledger.Import, err error) {
-	rows, err := l.db.QueryContext(ctx, kept+`
+	newest, err := sqlitefile.Rows(ctx, l.db, func(row *sql.Rows) (i ledger.Import, err error) {
+		var at string
+		if err = row.Scan(&i.Source, &i.Generation, &i.Name, &at); err == nil {
+			i.At, err = time.Parse(time.RFC3339Nano, at)
+		}
+		return i, err
+	}, kept+`
 SELECT source, generation, CASE WHEN retry THEN substr(name, 1 + length(?1)) ELSE name END, at FROM kept
 WHERE `+where+` AND substr(at, 1, 19) = (SELECT max(substr(at, 1, 19)) FROM kept WHERE `+where+`)
 ORDER BY source, generation`, retryPrefix)
-	if err != nil {
-		return ledger.Import{}, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var i ledger.Import
-		var at string
-		if err := rows.Scan(&i.Source, &i.Generation, &i.Name, &at); err != nil {
-			return ledger.Import{}, err
-		}
-		if i.At, err = time.Parse(time.RFC3339Nano, at); err != nil {
-			return ledger.Import{}, err
-		}
+	for _, i := range newest {
 		if latest.Source == "" || !i.At.Before(latest.At) {
 			latest = i
 		}
 	}
-	return latest, rows.Err()
+	return latest, err
 }
