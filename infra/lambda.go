@@ -96,8 +96,8 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 // compactReserved is how many instances are reserved for compact.
 const compactReserved = 2
 
-// scratchPerMerge is the disk space in MB of a merge of compact: for the objects, what the rounds of the merge make of
-// them, and the result.
+// scratchPerMerge is the disk space in MB of a merge of compact: for the objects, what is merged of them first, and the
+// result.
 const scratchPerMerge = 2048
 
 // environment returns the environment variables of a function.

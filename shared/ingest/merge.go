@@ -8,13 +8,13 @@ import (
 	"hash/maphash"
 	"iter"
 	"path/filepath"
+	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// mergeLimits bound what is merged at once. Files that exceed them are merged in rounds, each of which reads and writes
-// all rows.
+// mergeLimits bound what is merged at once. If files exceed them, some are merged before the others.
 type mergeLimits struct {
 	width int   // files, each of which takes the memory of a page per column
 	bytes int64 // of their row groups together, each of which takes the memory of its dictionaries
@@ -98,55 +98,59 @@ func (m *mergeFront) Pop() any {
 	return last
 }
 
-// narrow merges files, in rounds, until the remaining ones can be merged at once. It writes new files to dir and
-// removes none: the caller removes the whole directory.
+// narrow merges files until the remaining ones can be merged at once. It merges as few files as possible, because each
+// merge reads and writes all of their rows. It writes new files to dir and removes none: the caller removes the whole
+// directory.
 func narrow(dir string, paths []string, limits mergeLimits) ([]string, error) {
-	for round := 0; ; round++ {
-		groups, err := mergeable(paths, limits)
-		if err != nil {
-			return nil, err
+	var sizes []int64 // of the row groups
+	for n := 0; ; n++ {
+		for _, path := range paths[len(sizes):] {
+			f, err := openObject(path)
+			if err != nil {
+				return nil, err
+			}
+			sizes = append(sizes, f.reader.GroupBytes())
+			if err := f.close(); err != nil {
+				return nil, err
+			}
 		}
-		if len(groups) <= 1 {
+		first := limits.excess(sizes)
+		if first == 0 {
 			return paths, nil
 		}
-		var merged []string
-		for _, group := range groups {
-			path := filepath.Join(dir, fmt.Sprintf("round-%d-%d.parquet", round, len(merged)))
-			if _, err := writeFile(path, rawRows(mergeRows(group))); err != nil {
-				return nil, fmt.Errorf("merge runs: %w", err)
-			}
-			merged = append(merged, path)
+		path := filepath.Join(dir, fmt.Sprintf("merged-%d.parquet", n))
+		if _, err := writeFile(path, rawRows(mergeRows(paths[:first]))); err != nil {
+			return nil, fmt.Errorf("merge runs: %w", err)
 		}
-		paths = merged
+		paths, sizes = append(slices.Clone(paths[first:]), path), sizes[first:]
 	}
 }
 
-// mergeable divides files into groups that can be merged at once. Each group but the last has at least two files.
-func mergeable(paths []string, limits mergeLimits) (groups [][]string, err error) {
-	var size int64
-	for _, path := range paths {
-		f, err := openObject(path)
-		if err != nil {
-			return nil, err
-		}
-		bytes := f.reader.GroupBytes()
-		if err := f.close(); err != nil {
-			return nil, err
-		}
-		last := len(groups) - 1
-		if last < 0 || len(groups[last]) >= 2 && (len(groups[last]) == limits.width || size+bytes > limits.bytes) {
-			groups, size, last = append(groups, nil), 0, last+1
-		}
-		groups[last] = append(groups[last], path)
-		size += bytes
+// excess returns how many of the first files must be merged before the others, given the sizes of their row groups: as
+// many as are needed to keep the limits, or as can be merged at once. It is 0 if all files can be merged at once. Two
+// files always can.
+func (l mergeLimits) excess(sizes []int64) (n int) {
+	var merged, others int64
+	for _, size := range sizes {
+		others += size
 	}
-	return groups, nil
+	if len(sizes) <= 2 || l.allow(len(sizes), others) {
+		return 0
+	}
+	for n < 2 || l.allow(n+1, merged+sizes[n]) && !l.allow(len(sizes)-n+1, others+min(merged, parquet.GroupBytes)) {
+		merged, others = merged+sizes[n], others-sizes[n]
+		n++
+	}
+	return n
 }
+
+// allow reports whether files can be merged at once.
+func (l mergeLimits) allow(files int, bytes int64) bool { return files <= l.width && bytes <= l.bytes }
 
 // Merge merges objects of one hour into one verified object, a file with that name in dir. It compares every value of
 // every row written with the rows read. The new object has the present schema, whatever those of the others are;
 // objects of a newer schema cannot be merged, see IsNewer. Merge also writes temporary files to dir; the caller removes
-// the directory. With more memory, in bytes, it needs fewer rounds over the rows; 0 is DefaultMergeMemory.
+// the directory. With more memory, in bytes, it reads fewer rows twice; 0 is DefaultMergeMemory.
 func Merge(dir, name string, paths []string, memory int64) (lake.Object, error) {
 	narrowed, err := narrow(dir, paths, limitsWithin(memory))
 	if err != nil {

@@ -15,8 +15,9 @@ type Raw []RawValue
 
 // RawValue is one value of a Raw, which may be absent.
 type RawValue struct {
-	bytes    *byte  // of a text
-	number   uint64 // an integer, the length of a text, 1 for true
+	bytes    *byte      // of a text
+	number   uint64     // an integer, the length of a text, 1 for true
+	known    *knownCode // of a text of a dictionary; otherwise nil
 	leaf     uint16
 	kind     lake.Kind // 0 for an absent value
 	rep, def byte

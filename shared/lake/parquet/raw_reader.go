@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/orrery/orrery/shared/lake"
 )
@@ -75,14 +76,14 @@ func (r *RawReader) begin() error {
 	if r.left < 0 {
 		return fmt.Errorf("it has %d rows", r.left)
 	}
-	buffer := &pageBuffer{}
+	buffer, decoded := &pageBuffer{}, &decodedPage{}
 	r.columns = nil
 	for i := range leaves {
 		if !r.object.has(&leaves[i]) {
 			r.columns = append(r.columns, &rawColumn{pageReader: &pageReader{leaf: &leaves[i]}, missing: true})
 			continue
 		}
-		c := &rawColumn{pageReader: newPageReader(rawReadAhead, buffer)}
+		c := &rawColumn{pageReader: newPageReader(rawReadAhead, buffer), decoded: decoded}
 		c.retain = true
 		if err := r.object.pages(c.pageReader, r.group, &leaves[i]); err != nil {
 			return fmt.Errorf("column %s: %w", leaves[i].path, err)
@@ -98,11 +99,66 @@ func (r *RawReader) Close() error {
 	return nil
 }
 
-// rawColumn reads the values of a column row by row.
+// rawColumn reads the values of a column row by row. It has its page in little memory, because many objects are read at
+// the same time.
 type rawColumn struct {
 	*pageReader
-	missing        bool // the object does not have it
-	level, present int  // how many levels and values of the page have been read
+	missing           bool // the object does not have it
+	decoded           *decodedPage
+	reps, defs, codes packed      // of the page
+	level, present    int         // how many levels and values of the page have been read
+	known             []knownCode // of the texts of the dictionary
+}
+
+// decodedPage is the memory in which the columns decode levels and codes, one after the other.
+type decodedPage struct {
+	levels
+	codes []int32
+}
+
+// packed is a list of numbers in little memory.
+type packed struct {
+	all   uint32   // if they are equal; otherwise, one of the others is not nil
+	bytes []uint8  // if they are less than 1<<8
+	words []uint16 // if they are less than 1<<16
+	longs []uint32
+}
+
+func pack[N byte | int32](numbers []N) (p packed) {
+	if len(numbers) == 0 {
+		return p
+	}
+	switch most := slices.Max(numbers); {
+	case most == slices.Min(numbers):
+		p.all = uint32(most)
+	case uint32(most) < 1<<8:
+		p.bytes = narrowed[uint8](numbers)
+	case uint32(most) < 1<<16:
+		p.words = narrowed[uint16](numbers)
+	default:
+		p.longs = narrowed[uint32](numbers)
+	}
+	return p
+}
+
+func narrowed[T uint8 | uint16 | uint32, N byte | int32](numbers []N) []T {
+	list := make([]T, len(numbers))
+	for i, n := range numbers {
+		list[i] = T(n)
+	}
+	return list
+}
+
+func (p *packed) at(i int) uint32 {
+	switch {
+	case p.bytes != nil:
+		return uint32(p.bytes[i])
+	case p.words != nil:
+		return uint32(p.words[i])
+	case p.longs != nil:
+		return p.longs[i]
+	}
+	return p.all
 }
 
 // appendTo appends the values of the next rows.
@@ -121,8 +177,9 @@ func (c *rawColumn) appendTo(rows []Raw) error {
 			}
 		}
 		for {
-			rows[i] = append(rows[i], c.nextValue())
-			if !repeated || c.level == c.numValues || c.reps[c.level] == 0 {
+			rows[i] = append(rows[i], RawValue{leaf: uint16(c.leaf.number)})
+			c.nextValue(&rows[i][len(rows[i])-1])
+			if !repeated || c.level == c.numValues || c.reps.at(c.level) == 0 {
 				break
 			}
 		}
@@ -134,42 +191,57 @@ func (c *rawColumn) appendTo(rows []Raw) error {
 func (c *rawColumn) nextPage() error {
 	c.level, c.present = 0, 0
 	for {
+		c.pageReader.levels, c.pageReader.codes = c.decoded.levels, c.decoded.codes
 		err := c.next()
+		c.decoded.levels, c.decoded.codes = c.pageReader.levels, c.pageReader.codes
+		c.pageReader.levels, c.pageReader.codes = levels{}, nil
 		switch {
 		case errors.Is(err, io.EOF):
 			return errors.New("it has fewer rows than its row group")
 		case err != nil:
 			return err
-		case c.numValues > 0 && c.leaf.maxRep > 0 && c.reps[0] > 0:
+		case c.numValues > 0 && c.leaf.maxRep > 0 && c.decoded.reps[0] > 0:
 			return errors.New("a page begins within a row")
 		case c.numValues > 0:
+			c.reps, c.defs, c.codes = pack(c.decoded.reps), pack(c.decoded.defs), packed{}
+			if c.coded {
+				c.codes = pack(c.decoded.codes)
+			}
+			if c.coded && c.leaf.kind == lake.Text && c.known == nil {
+				c.known = make([]knownCode, c.numEntries)
+			}
 			return nil
 		}
 	}
 }
 
-func (c *rawColumn) nextValue() RawValue {
+// nextValue sets an absent value to the next one.
+func (c *rawColumn) nextValue(v *RawValue) {
 	l := c.leaf
-	v := RawValue{leaf: uint16(l.number), def: l.maxDef}
 	if l.maxRep > 0 {
-		v.rep = c.reps[c.level]
+		v.rep = byte(c.reps.at(c.level))
 	}
 	if l.maxDef > 0 {
-		v.def = c.defs[c.level]
+		v.def = byte(c.defs.at(c.level))
 	}
 	c.level++
 	if v.def != l.maxDef {
-		return v
+		return
 	}
-	values, i := c.value(c.present)
+	values, i := &c.plain, c.present
+	if c.coded {
+		values, i = &c.entries, int(c.codes.at(c.present))
+	}
 	c.present++
 	switch v.kind = l.kind; l.kind {
 	case lake.Text:
 		v.setText(values.texts.At(int32(i)))
+		if c.coded {
+			v.known = &c.known[i]
+		}
 	case lake.Int:
 		v.number = uint64(values.ints[i])
 	case lake.Bool:
 		v.number = uint64(values.bit(i))
 	}
-	return v
 }

@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/bloom/xxhash"
@@ -58,8 +59,19 @@ const codeBytes = 4
 type textCodes struct {
 	codes  []int32
 	texts  Dictionary
+	number uint32 // of the dictionary of this row group
 	recent recentTexts
 }
+
+// knownCode is the code of a text in the dictionary with a number. Each text of a merged object is looked up once in
+// each dictionary that is written.
+type knownCode struct {
+	dictionary uint32 // 0: none
+	code       int32
+}
+
+// dictionaries counts the dictionaries of this process, so that each has another number.
+var dictionaries atomic.Uint32
 
 func (t *textCodes) add(values []unsafe.Pointer) {
 	for _, p := range values {
@@ -67,7 +79,16 @@ func (t *textCodes) add(values []unsafe.Pointer) {
 	}
 }
 
-func (t *textCodes) addRaw(v *RawValue) { t.codes = append(t.codes, codeOf(v.text(), &t.texts)) }
+func (t *textCodes) addRaw(v *RawValue) {
+	known := v.known
+	if known == nil {
+		known = &knownCode{}
+	}
+	if known.dictionary != t.number {
+		*known = knownCode{t.number, codeOf(v.text(), &t.texts)}
+	}
+	t.codes = append(t.codes, known.code)
+}
 
 func (t *textCodes) encode(dst []byte, l *leaf) ([]byte, error) {
 	return l.encoding.EncodeInt32(dst, t.codes)
@@ -93,6 +114,7 @@ func (t *textCodes) dictionary() dictionary { return &t.texts }
 
 func (t *textCodes) endGroup() {
 	t.texts.reset()
+	t.number = dictionaries.Add(1)
 	clear(t.recent[:])
 }
 

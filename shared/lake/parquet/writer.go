@@ -15,9 +15,10 @@ const (
 	// small files. 122,880 is also DuckDB's unit of parallel work.
 	RowsPerGroup = 122_880
 
-	// groupBytes limits the memory of a row group including its dictionaries: a larger group is written however few
+	// GroupBytes limits the memory of a row group including its dictionaries: a larger group is written however few
 	// its rows are. Ordinary groups are far smaller. The limit is for records of many kilobytes.
-	groupBytes = 32 << 20
+	GroupBytes = 32 << 20
+
 	// stepRows and stepBytes are how many rows, and how many bytes of them, are added before the sizes of the pages and
 	// the group are checked again.
 	stepRows  = 64
@@ -80,7 +81,7 @@ func addInGroups[R any](w *Writer, rows []R, memory func(R) int64, add func([]R)
 			return err
 		}
 		rows = rows[n:]
-		large := w.group.size() >= groupBytes
+		large := w.group.size() >= GroupBytes
 		w.large = w.large || large
 		if large || w.group.rows == w.rowsPerGroup {
 			if err := w.endGroup(); err != nil {
