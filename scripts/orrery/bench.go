@@ -23,6 +23,7 @@ type benchCommand struct {
 	Dir      string        `default:".orrery/bench" help:"Folder for the data; reused later." placeholder:"DIR"`
 	Records  int           `default:"1000000" help:"Records in the generated day." placeholder:"N"`
 	Days     int           `default:"10" help:"Full days: the day and those before it." placeholder:"N"`
+	Uniform  bool          `help:"Make all clients, paths and browsers equally frequent."`
 	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
 	Duration time.Duration `default:"60s" help:"Duration of the load test."`
@@ -33,7 +34,7 @@ type benchCommand struct {
 // Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
 func (b *benchCommand) Run(ctx context.Context, c terminal.Console) error {
 	o := bench.Options{
-		Dir: b.Dir, Records: b.Records, Days: b.Days, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
+		Dir: b.Dir, Records: b.Records, Days: b.Days, Uniform: b.Uniform, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
 		Progress: c.Err, Open: openForBench,
 	}
 	if b.S3 != (bench.Network{}) {
@@ -95,10 +96,10 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		Index:   product.Store.Index(),
 		Handler: handler,
 		Forget:  product.Forget,
-		RollUp: func(ctx context.Context) error {
+		RollUp: func(ctx context.Context) (records int64, err error) {
 			defer memory.ForImport()()
-			_, err := product.RollUp(ctx, nil)
-			return err
+			report, err := product.RollUp(ctx, nil)
+			return report.Records, err
 		},
 		RollupsFolder: local.RollupsFolder,
 		Close:         func() error { return errors.Join(known.Close(), product.Close()) },

@@ -228,8 +228,8 @@ func TestCommands(t *testing.T) {
 			code: exit.Done, stdout: "merged 0 objects of 0 hours",
 		},
 		"compact rolls up days alone": {
-			args: []string{"compact", "--rollups", "--data", data},
-			code: exit.Done, stdout: "rolled up 0 days",
+			args: []string{"compact", "--rollups", "--data", tourData(t)},
+			code: exit.Done, stdout: "rolled up 1 day\n",
 		},
 		"import names a missing file": {
 			args: []string{"import", "--data", t.TempDir(), "none.log"},

@@ -21,7 +21,7 @@ import (
 
 type compactCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Rollups bool          `xor:"keep" help:"Only roll up whole days, for questions about long periods, and merge no files."`
+	Rollups bool          `xor:"keep" help:"Only roll up days, for questions about long periods, and merge no files."`
 	Keep    *keep.Age     `xor:"keep" help:"Keep records up to this age, such as 90d: remove older hours, and leave older records out of imports; 0d keeps all; default: the value of keep in orrery.toml." placeholder:"AGE"`
 	Yes     bool          `help:"Remove the old hours even if they have more than 10 % of the records."`
 }

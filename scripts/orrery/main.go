@@ -48,7 +48,7 @@ type commands struct {
 	Quarantine quarantineCommand `cmd:"" help:"List rejected lines by reason, or import them again."`
 
 	Generate  generateCommand  `cmd:"" help:"Generate realistic request records, the same for the same seed."`
-	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
+	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up days."`
 	Backup    backupCommand    `cmd:"" help:"Copy the data folder while it is used; further backups add what is new."`
 	Restore   restoreCommand   `cmd:"" help:"Make a data folder from a backup."`
 	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/gzipped"
 	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
@@ -108,15 +108,7 @@ func writeReaderLogs(t *testing.T) {
 	for name, text := range readerLogs {
 		content := []byte(text)
 		if strings.HasSuffix(name, ".gz") {
-			var b bytes.Buffer
-			z := gzip.NewWriter(&b)
-			if _, err := z.Write(content); err != nil {
-				t.Fatal(err)
-			}
-			if err := z.Close(); err != nil {
-				t.Fatal(err)
-			}
-			content = b.Bytes()
+			content = gzipped.Of(content)
 		}
 		if err := os.WriteFile(name, content, 0o644); err != nil {
 			t.Fatal(err)

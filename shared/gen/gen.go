@@ -42,6 +42,10 @@ type Options struct {
 	// third of all addresses and more occur once.
 	Tail int
 
+	// Uniform makes all clients, paths, referers and browsers of ordinary requests equally frequent, so that no key comes
+	// first. Otherwise, they are drawn by Zipf's law.
+	Uniform bool
+
 	Scene     *Scene // the attacks and the other events of the period; nil means the bursts of a demo day
 	AccessLog bool   // records of a web server without a gateway: no decisions, no details, no request is stopped
 }
@@ -79,7 +83,7 @@ func New(o Options) *Generator {
 		tail:      o.Tail,
 		accessLog: o.AccessLog,
 		random:    newSource(o.Seed, streamRequests),
-		world:     newWorld(o.Seed),
+		world:     newWorld(o.Seed, o.Uniform),
 	}
 	if from, to := o.From.UnixMilli(), o.To.UnixMilli(); o.Scene == nil {
 		c := newClock(o.Seed, from, to, g.left)

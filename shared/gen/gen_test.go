@@ -457,3 +457,27 @@ func TestTail(t *testing.T) {
 		}
 	}
 }
+
+// TestUniform: far more different paths are in the records if all are equally frequent.
+func TestUniform(t *testing.T) {
+	paths := map[bool]map[string]bool{false: {}, true: {}}
+	for uniform, found := range paths {
+		g := gen.New(gen.Options{Records: 20_000, Seed: 5, From: day, Uniform: uniform})
+		for {
+			line, more := g.Next(nil)
+			if !more {
+				break
+			}
+			var record struct {
+				Path string `json:"path"`
+			}
+			if err := json.Unmarshal(line, &record); err != nil {
+				t.Fatal(err)
+			}
+			found[record.Path] = true
+		}
+	}
+	if zipf, uniform := len(paths[false]), len(paths[true]); uniform < 2*zipf {
+		t.Errorf("%d different paths, and %d by Zipf's law", uniform, zipf)
+	}
+}

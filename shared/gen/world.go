@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -83,7 +84,11 @@ const (
 	zombie // a member of the botnet
 )
 
-func newWorld(seed uint64) *world {
+func newWorld(seed uint64, uniform bool) *world {
+	drawn := newZipf
+	if uniform {
+		drawn = func(n, _, _ int) *zipf { return newAlias(slices.Repeat([]uint64{1}, n)) }
+	}
 	w := &world{
 		seed:      seed,
 		clients:   make([]*client, clientCount+botnetSize),
@@ -91,12 +96,12 @@ func newWorld(seed uint64) *world {
 		agents:    make([]*agent, agentCount),
 		paths:     make([]*path, pathCount),
 		referers:  make([]string, refererCount),
-		byClient:  newZipf(clientCount, 40, 1),
+		byClient:  drawn(clientCount, 40, 1),
 		byHost:    newZipf(len(brands)*len(subdomains), 2, 2),
-		byPath:    newZipf(pathCount, 10, 1),
-		byReferer: newZipf(refererCount, 4, 1),
+		byPath:    drawn(pathCount, 10, 1),
+		byReferer: drawn(refererCount, 4, 1),
 		byNetwork: newZipf(networkCount, 8, 2),
-		byAgent:   newZipf(agentCount, 5, 1),
+		byAgent:   drawn(agentCount, 5, 1),
 		byCountry: newZipf(len(countries), 3, 2),
 	}
 	for _, sub := range subdomains {

@@ -54,17 +54,28 @@ type StatusCount struct{ Status, Count int64 }
 
 // SortedStatuses returns the counts of statuses in the order of answers: by count descending, then by status as text.
 func SortedStatuses(counts map[int64]int64) []StatusCount {
-	var sorted []StatusCount
+	if len(counts) == 0 {
+		return nil
+	}
+	sorted := make([]StatusCount, 0, len(counts))
 	for status, n := range counts {
 		sorted = append(sorted, StatusCount{Status: status, Count: n})
 	}
 	slices.SortFunc(sorted, func(a, b StatusCount) int {
-		return cmp.Or(
-			cmp.Compare(b.Count, a.Count),
-			cmp.Compare(strconv.FormatInt(a.Status, 10), strconv.FormatInt(b.Status, 10)),
-		)
+		if a.Count != b.Count {
+			return cmp.Compare(b.Count, a.Count)
+		}
+		return compareTexts(a.Status, b.Status)
 	})
 	return sorted
+}
+
+// compareTexts compares the decimal texts of numbers.
+func compareTexts(a, b int64) int {
+	if min(a, b) >= 100 && max(a, b) < 1000 { // as many digits
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(strconv.FormatInt(a, 10), strconv.FormatInt(b, 10))
 }
 
 // TopXRow holds the figures of one key of one label.

@@ -332,28 +332,24 @@ type Bound uint8
 // perDouble is the number of bounds between a time and its double. Bounds reach up to 2⁴² microseconds.
 const perDouble = 6
 
-// BoundOf returns a bound of an average. Platforms may calculate Most a little differently.
+// most has all bounds in microseconds. Platforms may calculate them a little differently.
+var most = func() (all [math.MaxUint8 + 1]float64) {
+	for b := range all {
+		all[b] = math.Exp2(float64(b-2) / perDouble)
+	}
+	all[0], all[1], all[math.MaxUint8] = math.Inf(-1), 0, math.Inf(1)
+	return all
+}()
+
+// BoundOf returns a bound of an average.
 func BoundOf(average float64) Bound {
 	const little = 1e-9
-	b := Bound(1)
-	for b.Most() < average*(1+little) {
-		b++
-	}
-	return b
+	b, _ := slices.BinarySearch(most[1:], average*(1+little))
+	return Bound(1 + b)
 }
 
 // Most returns the bound in microseconds.
-func (b Bound) Most() float64 {
-	switch b {
-	case 0:
-		return math.Inf(-1)
-	case 1:
-		return 0
-	case math.MaxUint8:
-		return math.Inf(1)
-	}
-	return math.Exp2(float64(b-2) / perDouble)
-}
+func (b Bound) Most() float64 { return most[b] }
 
 // members returns a set of keys: the number of bytes of a hash that are there, the number of leading bits before these,
 // for each combination of leading bits the end of its keys, and for each key these bytes and its bounds.

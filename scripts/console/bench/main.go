@@ -126,7 +126,7 @@ func (o options) generate(ctx context.Context, product *local.Product, from, to 
 	if o.days == 1 {
 		return nil
 	}
-	log.Print("merging the objects of each hour, and rolling up the days before the last")
+	log.Print("merging the objects of each hour, and rolling up the days")
 	if _, err := product.Store.Compact(ctx, datadir.CompactOptions{}); err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ type Options struct {
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
 	Filters  int           // large filters that one key sends at once beside another; 0: 200
+	Uniform  bool          // clients, paths and browsers are equally frequent, on all days but that with a tail
 	Progress io.Writer     // for progress bars if it is a terminal, otherwise for a line about each step; nil: none
 
 	// Open opens the product over a data folder.
@@ -73,9 +74,9 @@ type Product struct {
 	// Report writes the page of a report about all records that match a filter, as orrery report run does; nil: none is
 	// measured. It may be called after Close.
 	Report func(ctx context.Context, filter string, w io.Writer) error
-	// RollUp writes the figures of whole days into the folder RollupsFolder of the data; nil: nothing is measured with
-	// them.
-	RollUp        func(ctx context.Context) error
+	// RollUp writes the figures of days into the folder RollupsFolder of the data, and returns the number of their
+	// records; nil: nothing is measured with them.
+	RollUp        func(ctx context.Context) (records int64, err error)
 	RollupsFolder string
 
 	Index   engine.Index // lists the objects

@@ -88,10 +88,10 @@ func TestRun(t *testing.T) {
 		}
 		checkContinues(t, o, fullDir(o))
 	})
-	for _, other := range []Options{{Records: 100, Days: o.Days}, {Records: o.Records, Days: 3}} {
+	for _, other := range []Options{{Records: 100, Days: o.Days}, {Records: o.Records, Days: 3}, {Records: o.Records, Days: o.Days, Uniform: true}} {
 		other.Dir, other.Open, other.Progress = o.Dir, o.Open, o.Progress
 		if _, err := ensureData(t.Context(), other); err == nil || !strings.Contains(err.Error(), "choose another folder") {
-			t.Errorf("data of another size: %v", err)
+			t.Errorf("other data: %v", err)
 		}
 	}
 }

@@ -35,6 +35,8 @@ type Import struct {
 	CompactSeconds float64 `json:"compact_seconds"`             // to merge them to one object per hour
 	MeasuredAt     string  `json:"measured_at"`                 // RFC 3339
 
+	Uniform bool `json:"uniform,omitempty"` // Options.Uniform of the data
+
 	Days  int          `json:"days"`            // of the long period; 0: DefaultDays
 	Texts []TextImport `json:"texts,omitempty"` // of a quarter of the records as lines of text
 	Long  int64        `json:"long_records"`    // records of the long period
@@ -73,6 +75,9 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 	if days := cmp.Or(made.Days, DefaultDays); made.Records != 0 && days != o.Days {
 		return Import{}, fmt.Errorf("%s holds a benchmark of %d days, not of %d: choose another folder or remove it",
 			o.Dir, days, o.Days)
+	}
+	if made.Records != 0 && made.Uniform != o.Uniform {
+		return Import{}, fmt.Errorf("%s holds a benchmark whose keys are drawn by another law: choose another folder or remove it", o.Dir)
 	}
 	for _, part := range []struct {
 		made bool
@@ -115,10 +120,10 @@ func makeDay(ctx context.Context, o Options, temp string, made *Import) error {
 	}
 	quarter, whole := filepath.Join(temp, "quarter.ndjson.gz"), filepath.Join(temp, "whole.ndjson.gz")
 	sample := quarterOf(o)
-	if _, err := writeLog(ctx, o, quarter, records(sample, Day), asRecord); err != nil {
+	if _, err := writeLog(ctx, o, quarter, o.records(sample, Day), asRecord); err != nil {
 		return err
 	}
-	bytes, err := writeLog(ctx, o, whole, records(o.Records, Day), asRecord)
+	bytes, err := writeLog(ctx, o, whole, o.records(o.Records, Day), asRecord)
 	if err != nil {
 		return err
 	}
@@ -134,7 +139,7 @@ func makeDay(ctx context.Context, o Options, temp string, made *Import) error {
 	*made = Import{
 		Records: int64(o.Records), BytesPerRecord: float64(bytes) / float64(o.Records),
 		PerSecond: perSecond(o.Records, all), Cores: runtime.GOMAXPROCS(0), PerSecondOne: perSecond(sample, one),
-		PeakBytes: memory.peak(), Days: o.Days, MeasuredAt: time.Now().UTC().Format(time.RFC3339),
+		PeakBytes: memory.peak(), Days: o.Days, Uniform: o.Uniform, MeasuredAt: time.Now().UTC().Format(time.RFC3339),
 	}
 	return compactData(ctx, o, made)
 }
@@ -144,7 +149,7 @@ func quarterOf(o Options) int { return max(o.Records/4, 1) }
 
 // makeLong makes the data of the long period.
 func makeLong(ctx context.Context, o Options, temp string, made *Import) error {
-	if err := makeData(ctx, o, temp, longDir(o), records(o.Records, o.longStart())); err != nil {
+	if err := makeData(ctx, o, temp, longDir(o), o.records(o.Records, o.longStart())); err != nil {
 		return err
 	}
 	made.Long = int64(o.Records)
@@ -152,8 +157,8 @@ func makeLong(ctx context.Context, o Options, temp string, made *Import) error {
 }
 
 // records describes records from a time until the end of the day.
-func records(n int, from time.Time) gen.Options {
-	return gen.Options{Records: n, Seed: seed, From: from, To: Day.Add(24 * time.Hour)}
+func (o Options) records(n int, from time.Time) gen.Options {
+	return gen.Options{Records: n, Seed: seed, From: from, To: Day.Add(24 * time.Hour), Uniform: o.Uniform}
 }
 
 // makeData makes the data of a folder: compacted records. The log of the records stays beside the folder until the data

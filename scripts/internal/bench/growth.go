@@ -99,7 +99,7 @@ func tailDir(o Options) string { return filepath.Join(o.Dir, "tail") }
 func crowdDir(o Options) string { return filepath.Join(o.Dir, "crowd") }
 
 func makeTail(ctx context.Context, o Options, temp string, made *Import) error {
-	of := records(o.Records, Day)
+	of := o.records(o.Records, Day)
 	of.Tail = tailPercent
 	made.Tail = int64(of.Records)
 	return makeData(ctx, o, temp, tailDir(o), of)

@@ -208,9 +208,9 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 		Index:   p.Store.Index(),
 		Handler: handler,
 		Forget:  p.Forget,
-		RollUp: func(ctx context.Context) error {
-			_, err := p.RollUp(ctx, nil)
-			return err
+		RollUp: func(ctx context.Context) (int64, error) {
+			report, err := p.RollUp(ctx, nil)
+			return report.Records, err
 		},
 		RollupsFolder: local.RollupsFolder,
 		Close:         func() error { return errors.Join(known.Close(), p.Close()) },

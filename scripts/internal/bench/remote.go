@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup/rollupblob"
+	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
 // Network is an object store as far as time is concerned.
@@ -101,11 +102,14 @@ func (o Options) runRemote(ctx context.Context, n Network, dir string, out io.Wr
 		if product.RollUp == nil {
 			return nil
 		}
-		if err := product.RollUp(ctx); err != nil {
+		if _, err := product.RollUp(ctx); err != nil {
 			return fmt.Errorf("roll up the full days: %w", err)
 		}
 		defer func() { err = errors.Join(err, removeRollups(o, product)) }()
 		goals, first, rollups = rolledUpGoals, o.longStart(), filepath.Join(dir, product.RollupsFolder)
+		if err := rollupfile.Folder(rollups).Remove(Day.Unix()); err != nil { // a deployment does not roll it up
+			return err
+		}
 	}
 	stored, err := storedIn(ctx, product.Index, first)
 	if err != nil {

@@ -40,14 +40,14 @@ type rolledUpPeriod struct {
 	hasRecords   bool // that are read
 }
 
-// rolledUpPeriods returns the conditions about the full days: for the days before the last one, which are rolled up;
-// for all days; and for the busiest host on the days that are rolled up.
+// rolledUpPeriods returns three conditions. One is for the full days before the last one, which are rolled up. One is for
+// all full days; their last two hours are not rolled up. One is for the busiest host on the days before the last one.
 func (o Options) rolledUpPeriods(host string) []rolledUpPeriod {
 	days := fmt.Sprintf("%d such days, rolled up", o.Days-1)
 	closed := o.closedPeriod()
 	return []rolledUpPeriod{
 		{days, closed, 50, false},
-		{days + ", and the newest one, which is not", o.longPeriod(), 150, true},
+		{days + ", and the newest one but for two hours", o.longPeriod(), 150, true},
 		{"the busiest host of " + days, fmt.Sprintf("%s, host=%q", closed, host), 50, false},
 	}
 }
@@ -77,10 +77,10 @@ func (w *WeekReport) measureRolledUp(ctx context.Context, o Options, product Pro
 	}
 	announce(o, "rolling up the full days")
 	before := cpuTime()
-	if err := product.RollUp(ctx); err != nil {
+	if w.RollUp.Records, err = product.RollUp(ctx); err != nil {
 		return fmt.Errorf("roll up the full days: %w", err)
 	}
-	w.RollUp = Compacted{Records: int64(o.Days-1) * int64(o.Records), CPUSeconds: (cpuTime() - before).Seconds()}
+	w.RollUp.CPUSeconds = (cpuTime() - before).Seconds()
 	for _, p := range periods {
 		list, err := askRolledUp(ctx, o, c, p, func(question int, data json.RawMessage) (differs string, _ error) {
 			if !bytes.Equal(data, fromRecords[p][question]) {

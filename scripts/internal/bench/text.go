@@ -49,7 +49,7 @@ func importTexts(ctx context.Context, o Options, temp string, made *Import) erro
 	made.Texts = nil // an older benchmark may have measured fewer formats
 	for i, f := range textFormats {
 		path := filepath.Join(temp, fmt.Sprintf("%d.log.gz", i))
-		if _, err := writeLog(ctx, o, path, records(quarterOf(o), Day), f.lines()); err != nil {
+		if _, err := writeLog(ctx, o, path, o.records(quarterOf(o), Day), f.lines()); err != nil {
 			return err
 		}
 		took, err := importOnOneCore(ctx, o, f.format, path, filepath.Join(temp, strconv.Itoa(i)))

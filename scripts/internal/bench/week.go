@@ -57,7 +57,7 @@ func makeFullDays(ctx context.Context, o Options, temp string, made *Import) err
 	}
 	n := o.Days * o.Records
 	made.Full = int64(n)
-	return makeData(ctx, o, temp, fullDir(o), records(n, o.longStart()))
+	return makeData(ctx, o, temp, fullDir(o), o.records(n, o.longStart()))
 }
 
 // measureFullDays measures questions about the full days. It also measures the report about the week before the last of

@@ -89,6 +89,7 @@ const (
 	rollupShare    = 0.04             // of the Parquet that the rollups have as many bytes as
 	subsetsShare   = 0.06             // the same of the rollups of branches, of hosts, and for reports
 	rollupCPU      = 3e-6             // processor seconds to roll up a record once
+	dayRollups     = 2.5              // how often a record of a day is rolled up: a quarter, a half, three quarters and all of the day
 	getsPerRollup  = 6                // reads of a rollup by a query
 	cutHours       = 24               // hours of the days that a period cuts at its ends, which rollups of days do not answer
 	freshAndCut    = freshHours + 0.5 // hours that are not merged, and half of the one that a period cuts at its begin
@@ -281,7 +282,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
 	inRollups, kept := 0.0, 0.0 // records a day, and their shares of the Parquet
 	if isRolledUp {
-		inRollups, kept = 3*l.RequestsPerDay, rollupShare+subsetsShare // each record is of the day, of a branch and of a host
+		inRollups, kept = 3*dayRollups*l.RequestsPerDay, rollupShare+subsetsShare // each record is of the day, of a branch and of a host
 	}
 	if areLarge {
 		inRollups, kept = inRollups+l.RequestsPerDay, kept+rollupShare

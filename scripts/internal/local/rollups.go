@@ -21,15 +21,16 @@ import (
 
 // RollUpReport is the result of RollUp.
 type RollUpReport struct {
-	Days    int // whose rollups are new
-	Weeks   int // whose rollups are new
-	Removed int // days whose rollup did not match their objects, and that have none now
+	Days    int   // whose rollups are new
+	Weeks   int   // whose rollups are new
+	Records int64 // of these days
+	Removed int   // days whose rollup did not match their objects, and that have none now
 }
 
-// RollUp writes the missing rollups of all days but the newest, and of weeks that ended a day before the newest one,
-// but for the oldest week. It first removes rollups that do not match the objects of their day or week, for example
-// because records were forgotten. If it is interrupted, it can be called again. progress, unless nil, is called after
-// each day and week.
+// RollUp writes the missing rollups of all days, and of weeks that ended a day before the newest one, but for the
+// oldest week. Of the newest day, it rolls up the hours that lateHours says. It first removes rollups that do not match
+// the objects of their day or week, for example because records were forgotten. If it is interrupted, it can be called
+// again. progress, unless nil, is called after each day and week.
 func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
 	return p.rollUpAll(ctx, true, progress)
 }
@@ -121,6 +122,7 @@ func (p *Product) rollUpAll(
 				report.Weeks++
 			case written:
 				report.Days++
+				report.Records += lake.Rows(of.objects[start])
 				if slices.Contains(removedDays, start) {
 					report.Removed--
 				}
@@ -147,12 +149,19 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	days, weeks := scan.ByDay(objects), scan.ByWeek(objects)
 	if starts := slices.Sorted(maps.Keys(days)); len(starts) > 0 {
 		oldest, newest := starts[0], starts[len(starts)-1]
-		delete(days, newest)
+		if days[newest] = closedHours(days[newest]); len(days[newest]) == 0 {
+			delete(days, newest)
+		} else {
+			days[newest] = objectsOf(kept, newest, rollup.DayLength, days[newest], growth)
+		}
 		maps.DeleteFunc(weeks, func(start int64, _ []lake.Object) bool {
 			// The oldest hours may be removed, one after the other. Late records of the day before the newest are
 			// frequent.
 			return start == rollup.WeekOf(oldest) || start+rollup.WeekLength >= newest
 		})
+		for start, of := range weeks {
+			weeks[start] = objectsOf(kept, start, rollup.WeekLength, of, late)
+		}
 	}
 	all.days = spans{p.rollups, rollup.DayLength, days, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Day, start, objects, func(day *rollup.Day) bool {
@@ -163,6 +172,40 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	all.weeks = spans{p.rollups.Weeks(), rollup.WeekLength, weeks, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Week, start, objects, func(*rollup.Day) bool { return true })
 	}}
+	return all
+}
+
+// lateHours is the number of the newest hours that are not rolled up, because they may still get records.
+const lateHours = 2
+
+// closedHours returns the objects of the newest day but for lateHours.
+func closedHours(objects []lake.Object) (closed []lake.Object) {
+	var newest lake.Partition
+	for _, o := range objects {
+		newest = max(newest, o.Partition)
+	}
+	for _, o := range objects {
+		if o.Partition <= newest-lateHours {
+			closed = append(closed, o)
+		}
+	}
+	return closed
+}
+
+// The records that a rollup may lack before it is replaced, as a part of those that it has. The newest day is rolled up
+// a few times while it grows. A week is not for a few late records.
+const (
+	growth = 1. / 2
+	late   = 1. / 100
+)
+
+// objectsOf returns the objects that the rollup of a day or of a week should have, of all: those that it has, as long as
+// the others have few records.
+func objectsOf(kept *scan.Rollups, start, length int64, all []lake.Object, few float64) []lake.Object {
+	has := kept.RolledUp(start, length, all)
+	if lacks := lake.Rows(all) - lake.Rows(has); float64(lacks) < few*float64(lake.Rows(has)) {
+		return has
+	}
 	return all
 }
 

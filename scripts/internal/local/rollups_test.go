@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// TestRollUp: days before the newest are rolled up after compaction. Answers are the same before and after, and after
+// TestRollUp: days are rolled up after compaction. Answers are the same before and after, and after
 // records were forgotten no rollup has them.
 func TestRollUp(t *testing.T) {
 	folder := t.TempDir()
@@ -82,7 +83,7 @@ func TestRollUp(t *testing.T) {
 	importLines("a", lines("a.example", "2026-01-01T10:00:00Z", "2026-01-01T10:30:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"))
 	importLines("b", lines("b.example", "2026-01-01T10:15:00Z", "2026-01-02T10:15:00Z"))
 	before, _, _ := answers()
-	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01 (11) 2026-01-01.rollup 2026-01-02 (11) 2026-01-02.rollup hash-key" {
+	if report := rollUp(); report != (local.RollUpReport{Days: 2, Records: 5}) || files() != "2026-01-01 (11) 2026-01-01.rollup 2026-01-02 (11) 2026-01-02.rollup hash-key" {
 		t.Errorf("%+v: %s", report, files())
 	}
 	if report := rollUp(); report != (local.RollUpReport{}) {
@@ -108,7 +109,7 @@ func TestRollUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+	if report := rollUp(); report != (local.RollUpReport{Days: 1, Records: 3}) {
 		t.Errorf("after a rollup without counts: %+v", report)
 	}
 	product.Forget()
@@ -118,7 +119,7 @@ func TestRollUp(t *testing.T) {
 	if err := os.Remove(folderOfRollups.Path(start, branch)); err != nil {
 		t.Fatal(err)
 	}
-	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+	if report := rollUp(); report != (local.RollUpReport{Days: 1, Records: 3}) {
 		t.Errorf("without the rollup of a branch: %+v", report)
 	}
 	if _, err := os.Stat(folderOfRollups.Path(start, branch)); err != nil {
@@ -127,10 +128,10 @@ func TestRollUp(t *testing.T) {
 
 	importLines("late", lines("c.example", "2026-01-02T11:00:00Z"))
 	product.Forget()
-	if late, read, _ := answers(); late == before || read != " 3 3 3 3" {
+	if late, read, _ := answers(); late == before || read != " 2 3 2 2" {
 		t.Errorf("after a late record%s objects were read: %s", read, late)
 	}
-	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+	if report := rollUp(); report != (local.RollUpReport{Days: 1, Records: 3}) {
 		t.Errorf("after a late record: %+v", report)
 	}
 
@@ -170,8 +171,53 @@ func TestRollUp(t *testing.T) {
 	}
 }
 
-// TestRollUpWeeks: weeks after that of the oldest record are rolled up when they are over for a day. After records were
-// forgotten or have arrived late, no rollup of the week is used that is not of its records.
+// TestRollUpNewest: all hours of the newest day but the last two are rolled up. It is rolled up again when the records
+// that its rollup lacks have become half as many as the others, and when it is no longer the newest day.
+func TestRollUpNewest(t *testing.T) {
+	product := openProduct(t, t.TempDir())
+	imported := 0
+	for _, step := range []struct {
+		hours    string // of the records that arrive
+		rolledUp int64  // records
+		left     string // objects that stats read then
+	}{
+		{"10 11", 0, "2"},
+		{"12", 1, "2"},
+		{"12", 0, "3"},
+		{"13", 2, "3"},
+		{"14 15 16 17", 7, "2"},
+		{"03 18 18", 0, "5"}, // it lacks 3 and 16
+		{"19", 0, "6"},       // it lacks 17, too
+		{"20", 12, "2"},
+		{"25", 14, "1"},
+		{"29", 1, "1"},
+	} {
+		for _, hour := range strings.Fields(step.hours) {
+			n, err := strconv.Atoi(hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := time.Date(2026, 1, 1, n, 30, 0, 0, time.UTC).Format(time.RFC3339)
+			line := `{"timestamp":"` + at + `","ip":"192.0.2.1","path":"/","host":"a.example","status":200}` + "\n"
+			imported++
+			if _, err := product.Store.Import(t.Context(), strconv.Itoa(imported), strings.NewReader(line), ingest.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report, err := product.RollUp(t.Context(), nil)
+		if err != nil || report.Records != step.rolledUp {
+			t.Errorf("after %s: %+v, %v, want %d records", step.hours, report, err, step.rolledUp)
+		}
+		product.Forget()
+		w := askedData(t, product, "stats", "timestamp between 2026-01-01 and 2026-01-03", "&segment=86400")
+		if left := string(metaOf(t, w.Body.Bytes())["objects"]); left != step.left {
+			t.Errorf("after %s: %s objects were read, want %s", step.hours, left, step.left)
+		}
+	}
+}
+
+// TestRollUpWeeks: each week but the one of the oldest record is rolled up a day after its end. After records were
+// forgotten, no rollup of the week is used that has them, and late records are read.
 func TestRollUpWeeks(t *testing.T) {
 	folder := t.TempDir()
 	product := openProduct(t, folder)
@@ -225,18 +271,18 @@ func TestRollUpWeeks(t *testing.T) {
 	}
 
 	importDays("a.example", "2026-01-01", "2026-01-05", "2026-01-09", "2026-01-11", "2026-01-12", "2026-01-18")
-	rollUp(local.RollUpReport{Days: 5, Weeks: 1})
+	rollUp(local.RollUpReport{Days: 5, Weeks: 1, Records: 5})
 	are("2026-01-05")
 	importDays("b.example", "2026-01-06", "2026-01-19", "2026-01-20")
 	expect("a.example b.example 2")
-	rollUp(local.RollUpReport{Days: 3, Weeks: 2})
+	rollUp(local.RollUpReport{Days: 3, Weeks: 2, Records: 3})
 	are("2026-01-05", "2026-01-12")
 	expect("a.example b.example 0")
 	rollUp(local.RollUpReport{})
 
 	importDays("late.example", "2026-01-10")
 	expect("a.example b.example late.example 1")
-	rollUp(local.RollUpReport{Days: 1, Weeks: 1})
+	rollUp(local.RollUpReport{Days: 1, Weeks: 1, Records: 1})
 	expect("a.example b.example late.example 0")
 
 	imports, err := product.Store.Imports(t.Context())
@@ -259,4 +305,14 @@ func TestRollUpWeeks(t *testing.T) {
 	rollUp(local.RollUpReport{Weeks: 1})
 	are("2026-01-05", "2026-01-12")
 	expect("a.example b.example 0")
+
+	// A week with a few late records stays as it is. They are read, until there are more.
+	importDays("a.example", slices.Repeat([]string{"2026-01-07"}, 300)...)
+	rollUp(local.RollUpReport{Days: 1, Weeks: 1, Records: 300})
+	importDays("late.example", "2026-01-07")
+	rollUp(local.RollUpReport{Days: 1, Records: 301})
+	expect("a.example b.example late.example 1")
+	importDays("b.example", "2026-01-08", "2026-01-09", "2026-01-10")
+	rollUp(local.RollUpReport{Days: 3, Weeks: 1, Records: 4})
+	expect("a.example b.example late.example 0")
 }

@@ -30,10 +30,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if e.scans(q) {
 		objects = scan.ToRead(ctx, q, all, e.scan)
 	}
-	number, rows := len(objects), int64(0)
-	for _, o := range objects {
-		rows += o.Rows
-	}
+	number, rows := len(objects), lake.Rows(objects)
 	columns, records := columnSizes(q, objects)
 	return engine.Estimate{
 		By:         e.by(q),

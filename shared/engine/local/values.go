@@ -7,6 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -53,10 +54,7 @@ func (e *Engine) FindValues(
 func costOfValues(q query.Query, found scan.FoundValues, skipped []string) engine.Cost {
 	cost := costOf(q, found.Columns, 0)
 	cost.BytesScanned += found.Dictionary
-	objects, rows := len(found.Looked), int64(0)
-	for _, o := range found.Looked {
-		rows += o.Rows
-	}
+	objects, rows := len(found.Looked), lake.Rows(found.Looked)
 	cost.Objects, cost.RowsConsidered = &objects, &rows
 	cost.By, cost.Skipped = byScan, names(skipped)
 	return cost

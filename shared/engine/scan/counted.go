@@ -96,6 +96,20 @@ func (l *countedLists[C]) reserve(bytes int64) error {
 	return l.run.reserveOr(bytes, l.makeRoom)
 }
 
+// count calls count for the lists that are open, and counts the memory by which each has grown.
+func (l *countedLists[C]) count(open []int, count func(i int) (grown int64, err error)) error {
+	for _, i := range open {
+		grown, err := count(i)
+		if err == nil {
+			err = l.reserve(grown)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // makeRoom halves the largest list. It reports whether that has freed memory.
 func (l *countedLists[C]) makeRoom() bool {
 	var largest *counted[C]

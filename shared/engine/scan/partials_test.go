@@ -206,3 +206,41 @@ func TestReadObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestSpareKeys: no object is read for a key that comes near the winners for the first time. If a key wins for the first
+// time, the objects with it are read.
+func TestSpareKeys(t *testing.T) {
+	template := enginetest.Records(t, 1, 19)[0]
+	var rows []lake.Row
+	blocked := true
+	add := func(at time.Duration, key, n int) {
+		url := fmt.Sprintf("/%02d", key)
+		for range n {
+			row := template
+			row.TsMs, row.TsNanos = enginetest.Start.Truncate(time.Hour).Add(at).UnixMilli(), 0
+			row.URL, row.Blocked = &url, &blocked
+			rows = append(rows, row)
+		}
+	}
+	const keys = 20
+	for hour := range 3 {
+		for key := range keys {
+			add(time.Duration(hour)*time.Hour, key, keys-key)
+		}
+	}
+	add(2*time.Hour+30*time.Minute, keys-1, 50) // it is the second then
+	add(2*time.Hour+40*time.Minute, keys-2, 99) // it is the first
+	objects := stored(t, rows)
+	o := scan.Options{Partials: scan.NewPartials(1 << 20)}
+	for _, c := range []struct{ minutes, read int }{{20, 3}, {35, 1}, {45, 3}} {
+		from := enginetest.Start.Truncate(time.Hour)
+		to := from.Add(2*time.Hour + time.Duration(c.minutes)*time.Minute)
+		const layout = "2006-01-02 15:04:05"
+		q := bind(t, fmt.Sprintf("timestamp between %s and %s", from.Format(layout), to.Format(layout)),
+			query.TopX{Limit: 1, Labels: []string{"url"}})
+		read, err := answerFrom(t, q, rows, objects, o)
+		if err != nil || len(read) != c.read {
+			t.Errorf("until minute %d, %d objects are read, want %d: %v", c.minutes, len(read), c.read, err)
+		}
+	}
+}

@@ -111,9 +111,12 @@ func CountPart(
 	case query.Stats:
 		err = r.countHosts(ctx, shape, groups, day, &lists)
 	case query.Timeline:
-		day.Segments, err = r.rolledUpSegments(ctx, groups, shape.SegmentSeconds)
+		var t *timeline
+		if t, err = r.countTimeline(ctx, nil, groups); err == nil {
+			day.Segments = t.rolledUp(shape.SegmentSeconds)
+		}
 	case query.Histogram:
-		err = r.countCells(ctx, shape, groups, cellsName, &lists)
+		err = r.countCells(ctx, shape, groups, &lists)
 	case query.Counts:
 		err = r.countPart(ctx, shape, groups, &lists)
 	case query.TopX:
@@ -208,7 +211,7 @@ func (r *run) countedParts(parts []Part) (days []rolledUpDay, _ error) {
 	for i := range parts {
 		p := &parts[i]
 		day, version := r.rollups.day(r.source, p.Path, p.start())
-		if day == nil || day.HashID != r.key.ID() || !sameObjects(day.Objects, p.Objects) {
+		if day == nil || day.HashID != r.key.ID() || !isOf(day, p.Objects) {
 			return nil, fmt.Errorf("%w: the rollup of a part is missing or damaged", ErrUnsupported)
 		}
 		days = append(days, rolledUpDay{Day: day, path: p.Path, version: version, objects: p.Objects, part: p})

@@ -17,55 +17,50 @@ const cellsName = "cells"
 // cellsNameOf is the name of the section with the cells of the hours of a day, of a histogram that is not split.
 func cellsNameOf(m query.Measure) string { return cellsName + " of " + string(m) }
 
-// listMeasures adds the cells of all measures of the hours of a day.
-func (r *run) listMeasures(ctx context.Context, groups []*group, lists *rollup.Lists) error {
-	for _, m := range query.Measures {
-		shape := query.Histogram{SegmentSeconds: rollup.Hour, Measure: m}
-		r.query.Shape = shape
-		if err := r.countCells(ctx, shape, groups, cellsNameOf(m), lists); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// countCells adds a section with the cells of the row groups to the lists. The error is an ErrUnsupported if a row
-// group has so many that it needs a second pass.
-func (r *run) countCells(
-	ctx context.Context, shape query.Histogram, groups []*group, name string, lists *rollup.Lists,
-) error {
-	division := r.segments()
+// countCells adds a section with the cells of the row groups to the lists.
+func (r *run) countCells(ctx context.Context, shape query.Histogram, groups []*group, lists *rollup.Lists) error {
 	all := make([]*cellsOfRows, len(groups))
 	err := r.scan(ctx, groups, func(w *worker, i int) error {
 		rows, err := w.chosen()
-		if err != nil || len(rows) == 0 {
-			return err
+		if err == nil && len(rows) > 0 {
+			all[i], err = w.cellsOf(rows, shape)
 		}
-		in, err := w.measuredRows(shape)
-		if err != nil {
-			return err
-		}
-		cells := 1 // of absent values, or of all
-		if in.of.entries != nil {
-			cells += in.of.entries.Len()
-		}
-		if division.Count(in.ts[rows[0]], in.ts[rows[len(rows)-1]])*int64(cells) > fewCells {
-			return fmt.Errorf("%w: a part of a histogram has too many values", ErrUnsupported)
-		}
-		all[i] = in.cellsOf(in.split(rows, division, cells, nil))
-		return r.reserve(all[i].bytes())
-	})
-	if err != nil {
 		return err
+	})
+	if err == nil {
+		lists.Add(cellsName, cellsSection(all))
 	}
+	return err
+}
+
+// cellsOf returns the cells of rows in the segments of the query. The error is an ErrUnsupported if there are so many
+// that they need a second pass.
+func (w *worker) cellsOf(rows []int32, shape query.Histogram) (*cellsOfRows, error) {
+	in, err := w.measuredRows(shape)
+	if err != nil {
+		return nil, err
+	}
+	cells := 1 // of absent values, or of all
+	if in.of.entries != nil {
+		cells += in.of.entries.Len()
+	}
+	division := w.run.segments()
+	if division.Count(in.ts[rows[0]], in.ts[rows[len(rows)-1]])*int64(cells) > fewCells {
+		return nil, fmt.Errorf("%w: a part of a histogram has too many values", ErrUnsupported)
+	}
+	p := in.cellsOf(in.split(rows, division, cells, nil))
+	return p, w.run.reserve(p.bytes())
+}
+
+// cellsSection returns the section of the cells of row groups; nil: it has none.
+func cellsSection(all []*cellsOfRows) []byte {
 	w := varints.Writer{}
 	for _, p := range all {
 		if p != nil {
 			writeCells(&w, p)
 		}
 	}
-	lists.Add(name, w.Bytes)
-	return nil
+	return w.Bytes
 }
 
 // cellsOfDays returns the cells of the row groups that parts and days have counted.

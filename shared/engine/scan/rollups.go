@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"io"
 	"os"
 	"slices"
@@ -84,6 +83,21 @@ func (r *Rollups) Day(start int64, subset rollup.Subset, objects []lake.Object) 
 	return r.of(r.folder, start, subset, objects)
 }
 
+// RolledUp returns those of the objects of a day or of a week whose records its rollup has: none, if the rollup also has
+// records of other objects. The length is in seconds.
+func (r *Rollups) RolledUp(start, length int64, objects []lake.Object) []lake.Object {
+	folder := r.folder
+	if length == rollup.WeekLength {
+		folder = folder.Weeks()
+	}
+	day, _ := r.day(nil, folder.Path(start, rollup.Subset{}), start)
+	if day == nil {
+		return nil
+	}
+	of, _, _ := objectsOf(day.Objects, objects)
+	return of
+}
+
 // Week is Day for a week.
 func (r *Rollups) Week(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
 	return r.of(r.folder.Weeks(), start, subset, objects)
@@ -93,7 +107,7 @@ func (r *Rollups) of(
 	folder rollupfile.Folder, start int64, subset rollup.Subset, objects []lake.Object,
 ) *rollup.Day {
 	day, _ := r.day(nil, folder.Path(start, subset), start)
-	if day == nil || day.Subset != subset || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
+	if day == nil || day.Subset != subset || day.HashID != r.hashKey().ID() || !isOf(day, objects) {
 		return nil
 	}
 	return day
@@ -121,33 +135,33 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupsAt returns the paths of the rollup of a day and of the rollups of its subsets. A path is "" if there is no
-// rollup.
-func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
-	if r.source != nil {
-		return r.rolledUpAt[start]
+// objectsOf returns the objects whose records a rollup has, and the others, in their order. ok is false if the rollup
+// has records of other objects, too. If an object was only listed, so that nobody knows its rows, its name and its size
+// are compared.
+func objectsOf(of []rollup.Object, objects []lake.Object) (has, rest []lake.Object, ok bool) {
+	known := make(map[string]rollup.Object, len(of))
+	for _, o := range of {
+		known[o.Name] = o
 	}
-	return rollupsIn(r.rollups.folder, start, subsets)
-}
-
-// rollupsIn is rollupsAt for a day or a week of a folder.
-func rollupsIn(folder rollupfile.Folder, start int64, subsets []rollup.Subset) (paths []string) {
-	paths = append(paths, folder.Path(start, rollup.Subset{}))
-	for _, subset := range subsets {
-		paths = append(paths, folder.Path(start, subset))
-	}
-	return paths
-}
-
-// sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
-// size are compared: nobody knows its rows.
-func sameObjects(of []rollup.Object, objects []lake.Object) bool {
-	return slices.EqualFunc(of, identities(objects), func(a, b rollup.Object) bool {
-		if b.Rows == 0 {
-			return a.Name == b.Name && a.Bytes == b.Bytes
+	for _, o := range objects {
+		listed := rollup.ObjectOf(o)
+		found := known[listed.Name]
+		if found == listed || listed.Rows == 0 && found.Name == listed.Name && found.Bytes == listed.Bytes {
+			has = append(has, o)
+		} else {
+			rest = append(rest, o)
 		}
-		return a == b
-	})
+	}
+	if len(has) < len(of) {
+		return nil, objects, false
+	}
+	return has, rest, true
+}
+
+// isOf reports whether a rollup is of exactly these objects.
+func isOf(day *rollup.Day, objects []lake.Object) bool {
+	_, rest, ok := objectsOf(day.Objects, objects)
+	return ok && len(rest) == 0
 }
 
 // identities returns what identifies objects, in the order of their names.
@@ -177,160 +191,6 @@ func by(start func(lake.Object) int64, objects []lake.Object) map[int64][]lake.O
 func weekOf(o lake.Object) int64 { return rollup.WeekOf(startOf(o)) }
 
 func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
-
-// rolledUpDay is a day, a week, or an object of an hour, with its rollup.
-type rolledUpDay struct {
-	*rollup.Day
-	path    string
-	version fileVersion
-	objects []lake.Object
-	groups  []*group     // of the objects, once they are opened
-	part    *Part        // nil: it is none
-	whole   *rolledUpDay // the day with all records, if this is a subset
-}
-
-// rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first
-// one first. It also returns the objects that are left.
-func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
-	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
-		return nil, objects
-	}
-	days, objects = r.rolledUpWeeks(objects)
-	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
-	ofDays := map[int64][]string{}
-	var paths []string
-	for start := range byDay {
-		ofDays[start] = r.rollupsAt(start, r.subsets)
-		paths = append(paths, ofDays[start]...)
-	}
-	for _, o := range objects {
-		paths = append(paths, r.rolledUpObjects[o.Path])
-		byHour[o.Partition]++
-	}
-	r.expectRollups(paths)
-	used := map[int64]bool{}
-	for start, of := range byDay {
-		found, ok := r.rolledUpAs(ofDays[start], start, of, r.subsets)
-		days, used[start] = append(days, found...), ok
-	}
-	for _, o := range objects {
-		if used[startOf(o)] {
-			continue
-		}
-		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
-		day, version := r.rollupOf(path, o.Partition.Start()/1000, of)
-		if day != nil && r.rest == nil && day.Has(r.subsets) && r.answers(day, byHour[o.Partition] == 1) {
-			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
-			continue
-		}
-		rest = append(rest, o)
-	}
-	slices.SortStableFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
-	return days, rest
-}
-
-// rolledUpWeeks returns the weeks whose rollups can answer the query, and the objects that are left.
-func (r *run) rolledUpWeeks(objects []lake.Object) (weeks []rolledUpDay, rest []lake.Object) {
-	switch r.query.Shape.(type) {
-	case query.TopX, query.Facets, query.Diff:
-	default:
-		return nil, objects
-	}
-	if r.source != nil {
-		return nil, objects
-	}
-	used := map[int64]bool{}
-	for start, of := range ByWeek(objects) {
-		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder.Weeks(), start, r.subsets), start, of, r.subsets)
-		weeks, used[start] = append(weeks, found...), ok
-	}
-	return weeks, slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return used[weekOf(o)] })
-}
-
-// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the
-// day has no records of the subsets. paths are those of rollupsAt. ok is false if the records must be read.
-func (r *run) rolledUpAs(
-	paths []string, start int64, objects []lake.Object, subsets []rollup.Subset,
-) (found []rolledUpDay, ok bool) {
-	if len(paths) == 0 {
-		return nil, false
-	}
-	of := func(path string) (day rolledUpDay, ok bool) {
-		day = rolledUpDay{path: path, objects: objects}
-		day.Day, day.version = r.rollupOf(path, start, objects)
-		return day, day.Day != nil && r.answers(day.Day, true)
-	}
-	day, answers := of(paths[0])
-	if day.Day == nil {
-		return nil, false
-	}
-	for _, others := range r.rest {
-		switch {
-		case day.Lacks(others):
-			return nil, true
-		case !day.Has(others):
-			return nil, false
-		}
-	}
-	switch {
-	case day.Has(subsets) && answers:
-		return []rolledUpDay{day}, true
-	case day.Has(subsets):
-		return nil, false
-	case day.Lacks(subsets):
-		return nil, true
-	case len(paths) == 1 || !day.Tells(subsets):
-		return nil, false
-	}
-	there := day.Of(subsets)
-	for i, subset := range subsets {
-		if !slices.Contains(there, subset) {
-			continue
-		}
-		part, answers := of(paths[i+1])
-		if !answers || part.Subset != subset {
-			return nil, false
-		}
-		part.whole = &day
-		found = append(found, part)
-	}
-	if len(found) > 1 && !addsUp(r.query.Shape) {
-		return nil, false
-	}
-	return found, true
-}
-
-// daysOf returns the days of a week with their rollups, or nil if it is a day itself, or if one of them has no rollup.
-func (r *run) daysOf(week *rolledUpDay) (days []rolledUpDay) {
-	if r.source != nil || len(week.Segments) != 1 || week.Segments[0].Seconds != rollup.WeekLength {
-		return nil
-	}
-	subsets := r.subsets
-	if week.Subset != (rollup.Subset{}) {
-		subsets = []rollup.Subset{week.Subset}
-	}
-	for start, of := range ByDay(week.objects) {
-		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder, start, subsets), start, of, subsets)
-		if !ok {
-			return nil
-		}
-		days = append(days, found...)
-	}
-	return days
-}
-
-// rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be
-// "".
-func (r *run) rollupOf(path string, start int64, objects []lake.Object) (*rollup.Day, fileVersion) {
-	if path == "" {
-		return nil, fileVersion{}
-	}
-	day, version := r.rollups.day(r.source, path, start)
-	if day == nil || !sameObjects(r.asked(day), objects) {
-		return nil, fileVersion{}
-	}
-	return day, version
-}
 
 // ofDay returns the groups of a day.
 func (g *grouping) ofDay(day *rollup.Day) *groupsOfRows {

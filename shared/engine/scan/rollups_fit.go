@@ -8,14 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// addsUp reports whether the answers about two subsets of a day can be added up. Numbers of different addresses do
-// not, and lists of minutes are sorted.
+// addsUp reports whether the answers about two subsets of a day can be added up. Numbers of different addresses do not.
 func addsUp(shape query.Shape) bool {
-	switch shape.(type) {
-	case query.Stats, query.Histogram, query.TopX, query.Facets, query.Diff:
-		return true
-	}
-	return false
+	_, isTimeline := shape.(query.Timeline)
+	return !isTimeline
 }
 
 // answers reports whether a rollup has the figures for the query. all says that no other object has records of its

@@ -68,19 +68,13 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 		err := r.rollUpWeek(ctx, of, groups, whole, &made)
 		return made, err
 	}
-	if made.day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
+	hosts, cells, err := r.rolledUpHours(ctx, groups)
+	if err != nil {
 		return made, err
 	}
-	for _, seconds := range rollup.Lengths {
-		if seconds > of.Length {
-			continue
-		}
-		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
-		segments, err := r.rolledUpSegments(ctx, groups, seconds)
-		if err != nil {
-			return made, err
-		}
-		made.day.Segments = append(made.day.Segments, segments...)
+	made.day.Hosts = hosts
+	if made.day.Segments, err = r.rolledUpSegments(ctx, groups, of.Length); err != nil {
+		return made, err
 	}
 	if err := r.checkAll(ctx, of, groups, &made); err != nil {
 		return made, err
@@ -88,8 +82,10 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	if made.lists, _, err = r.lists(ctx, of, groups, whole); err != nil {
 		return made, err
 	}
-	err = r.listMeasures(ctx, groups, &made.lists)
-	if err == nil && of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
+	for i, m := range query.Measures {
+		made.lists.Add(cellsNameOf(m), cellsSection(cells[i]))
+	}
+	if of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
 		err = r.listDurations(ctx, groups, &made.lists)
 	}
 	if err == nil && of.Subset.HasKeysAndCounts() {
@@ -117,7 +113,7 @@ func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, made *
 	if of.Subset != (rollup.Subset{}) {
 		return nil
 	}
-	if counted, rows := made.day.Requests(), rowsOf(of.Objects); counted != rows {
+	if counted, rows := made.day.Requests(), lake.Rows(of.Objects); counted != rows {
 		return fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
 	}
 	if of.Length < rollup.DayLength {
@@ -248,20 +244,40 @@ func (r *run) divide(
 	return by, nil
 }
 
-func rowsOf(objects []lake.Object) (rows int64) {
-	for _, o := range objects {
-		rows += o.Rows
-	}
-	return rows
-}
-
-func (r *run) rolledUpHosts(ctx context.Context, groups []*group) ([]rollup.Host, error) {
+// rolledUpHours returns the hosts of each hour and, for each measure, the cells of the hours in each row group.
+func (r *run) rolledUpHours(
+	ctx context.Context, groups []*group,
+) (hosts []rollup.Host, cells [][]*cellsOfRows, _ error) {
 	g := newGrouping(r, (*worker).hostnames, false)
-	if err := r.group(ctx, groups, g); err != nil {
-		return nil, err
+	columns := r.query.Columns()
+	for _, m := range query.Measures {
+		of := r.query
+		of.Shape = query.Histogram{Measure: m}
+		columns = append(columns, of.Columns()...)
+		cells = append(cells, make([]*cellsOfRows, len(groups)))
 	}
-	hosts, _ := g.rolledUp()
-	return hosts, nil
+	slices.Sort(columns)
+	err := r.scanColumns(ctx, groups, slices.Compact(columns), func(w *worker, i int) error {
+		rows, err := w.chosen()
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		found, err := g.count(w, rows)
+		if err == nil {
+			err = g.join(found)
+		}
+		for n, m := range query.Measures {
+			if err == nil {
+				cells[n][i], err = w.cellsOf(rows, query.Histogram{Measure: m})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	hosts, _ = g.rolledUp()
+	return hosts, cells, nil
 }
 
 // rolledUp returns the hosts of each segment, and the counts of their durations.
@@ -282,11 +298,26 @@ func (g *grouping) rolledUp() (hosts []rollup.Host, durations []durationCounts) 
 	return hosts, durations
 }
 
-func (r *run) rolledUpSegments(ctx context.Context, groups []*group, seconds int64) ([]rollup.Segment, error) {
-	t, err := r.countTimeline(ctx, nil, groups)
+// rolledUpSegments returns the segments of all lengths up to that of the day or the hour.
+func (r *run) rolledUpSegments(ctx context.Context, groups []*group, longest int64) (all []rollup.Segment, _ error) {
+	var lengths []int64
+	for _, seconds := range rollup.Lengths {
+		if seconds <= longest {
+			lengths = append(lengths, seconds)
+		}
+	}
+	timelines, err := r.countTimelines(ctx, groups, lengths)
 	if err != nil {
 		return nil, err
 	}
+	for i, t := range timelines {
+		all = append(all, t.rolledUp(lengths[i])...)
+		t.forget() // the texts are not needed any more
+	}
+	return all, nil
+}
+
+func (t *timeline) rolledUp(seconds int64) []rollup.Segment {
 	segments := make([]rollup.Segment, 0, len(t.segments))
 	for start, s := range t.segments {
 		segments = append(segments, rollup.Segment{
@@ -296,5 +327,5 @@ func (r *run) rolledUpSegments(ctx context.Context, groups []*group, seconds int
 		})
 	}
 	slices.SortFunc(segments, func(a, b rollup.Segment) int { return cmp.Compare(a.Start, b.Start) })
-	return segments, nil
+	return segments
 }

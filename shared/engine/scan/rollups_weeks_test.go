@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -73,19 +74,25 @@ func TestWeeks(t *testing.T) {
 		texts, undivided, known, slowest, blocked int
 		days                                      func(start int64) bool
 		weeks                                     func(start int64) bool
+		early                                     bool
 		unread                                    int // the least share of objects that are not read, in percent
 	}{
-		{"as usual", 100, 2048, 4000, 64, 80, always, always, 60},
-		{"some weeks", 100, 2048, 4000, 64, 80, always, func(start int64) bool { return start/rollup.WeekLength%2 == 0 }, 60},
-		{"some days", 100, 2048, 4000, 64, 80, func(start int64) bool { return start/rollup.DayLength%3 == 0 }, always, 40},
-		{"divided values", 1, 8, 4000, 64, 80, always, always, 20},
-		{"few keys", 100, 8, 12, 3, 6, always, always, 1},
-		{"hardly any keys", 1, 0, 4, 1, 1, always, always, 1},
+		{"as usual", 100, 2048, 4000, 64, 80, always, always, false, 60},
+		{"some weeks", 100, 2048, 4000, 64, 80, always, func(start int64) bool { return start/rollup.WeekLength%2 == 0 }, false, 60},
+		{"some days", 100, 2048, 4000, 64, 80, func(start int64) bool { return start/rollup.DayLength%3 == 0 }, always, false, 40},
+		{"divided values", 1, 8, 4000, 64, 80, always, always, false, 20},
+		{"few keys", 100, 8, 12, 3, 6, always, always, false, 1},
+		{"hardly any keys", 1, 0, 4, 1, 1, always, always, false, 1},
+		{"before records arrive", 100, 8, 4000, 64, 80, always, always, true, 40},
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			defer scan.SetListSizes(of.texts, of.undivided, of.known, of.slowest, of.blocked, 8)()
-			folder := rolledUp(t, objects, of.days)
-			addWeeks(t, folder, objects, of.weeks)
+			there := objects
+			if of.early {
+				there = early(objects)
+			}
+			folder := rolledUp(t, there, of.days)
+			addWeeks(t, folder, there, of.weeks)
 			o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
 			r := rand.New(rand.NewPCG(21, 22))
 			var reads reading
@@ -141,12 +148,12 @@ func TestWeeksAlone(t *testing.T) {
 			}
 		}, true, 0},
 		"of an object less": {func(t *testing.T, weeks rollupfile.Folder) {
-			o := scan.Options{Rollups: scan.NewRollups(rollupfile.Folder(t.TempDir()))}
+			o := scan.Options{Rollups: scan.NewRollups(rollupfile.Folder(filepath.Dir(string(weeks))))}
 			less := scan.ToRollUp{Start: monday, Length: rollup.WeekLength, Objects: scan.ByWeek(objects)[monday][1:]}
 			if err := scan.RollUpAll(t.Context(), less, o, weeks.Write); err != nil {
 				t.Fatal(err)
 			}
-		}, false, ofWeek},
+		}, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := rolledUp(t, objects, func(start int64) bool { return of.days || !inWeek(start) })

@@ -49,7 +49,7 @@ func (s *stats) countPart(ctx context.Context, part partOfGroups) error {
 	groups := part.rowGroups(s.groups)
 	if s.shape.By != nil {
 		g := newGrouping(s.run, func(w *worker) (keyColumn, error) { return w.valuesOf(*s.shape.By) }, s.shape.Percentiles)
-		g.part, g.limited, g.most = part, true, query.MaxStatsRows-len(s.rows)
+		g.part, g.limited, g.most, g.shared = part, true, query.MaxStatsRows-len(s.rows), overlaps(groups, g.segments)
 		defer g.forget()
 		if err := s.run.group(ctx, groups, g); err != nil {
 			return err
@@ -62,7 +62,9 @@ func (s *stats) countPart(ctx context.Context, part partOfGroups) error {
 		counted = append(counted, all)
 	}
 	for _, g := range counted {
-		g.part = part
+		if g.part = part; len(s.days) == 0 {
+			g.shared = overlaps(groups, g.segments)
+		}
 		defer g.forget()
 	}
 	for _, day := range s.days {

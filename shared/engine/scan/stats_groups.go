@@ -22,19 +22,23 @@ type grouping struct {
 	most        int
 	part        partOfGroups // that is counted
 	expected    int          // groups of days that are rolled up, about
+	shared      []span       // the segments of which several row groups or days may have records
 
 	mu       sync.Mutex
 	values   parquet.Dictionary
-	index    map[segmentValue]int32 // in groups
+	index    map[segmentValue]int32 // in groups, of the shared segments
 	groups   []groupOfRows
 	reserved int64 // bytes of all
 }
 
 func newGrouping(r *run, keysOf func(*worker) (keyColumn, error), percentiles bool) *grouping {
 	return &grouping{
-		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf,
+		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf, shared: []span{anySegment},
 	}
 }
+
+// anySegment is the span of all segments.
+var anySegment = span{math.MinInt64, math.MaxInt64}
 
 // forget forgets what has been counted.
 func (g *grouping) forget() {
@@ -241,7 +245,11 @@ func (g *grouping) join(of *groupsOfRows) error {
 	defer g.mu.Unlock()
 	if g.index == nil { // most row groups have about as many groups, and others
 		expected := min(g.expected, int(g.run.memory/groupFiguresBytes)) + min(len(groups)*g.run.surveyed, 1<<16)
-		g.index, g.groups = make(map[segmentValue]int32, expected), make([]groupOfRows, 0, expected)
+		g.groups = make([]groupOfRows, 0, expected)
+		if !within(g.shared, anySegment.first) {
+			expected = 0
+		}
+		g.index = make(map[segmentValue]int32, expected)
 	}
 	taken := int64(0)
 	for i := range groups {
@@ -250,10 +258,14 @@ func (g *grouping) join(of *groupsOfRows) error {
 			code, bytes := addEntry(&g.values, &of.values, key.value, numbers)
 			key.value, taken = code, taken+bytes
 		}
-		at, known := g.index[key]
+		at, known := int32(len(g.groups)), false
+		if within(g.shared, key.segment) {
+			if at, known = g.index[key]; !known {
+				at = int32(len(g.groups))
+				g.index[key] = at
+			}
+		}
 		if !known {
-			at = int32(len(g.groups))
-			g.index[key] = at
 			g.groups = append(g.groups, groupOfRows{segmentValue: key})
 			taken += groupFiguresBytes
 		}

@@ -24,14 +24,63 @@ func (r *run) timeline(ctx context.Context, days []rolledUpDay, groups []*group)
 // than there is, it begins again, and counts a part of them in each pass.
 func (r *run) countTimeline(ctx context.Context, days []rolledUpDay, groups []*group) (*timeline, error) {
 	for bits := uint(0); ; bits += 2 {
-		t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}, bits: bits}
-		t.shared = overlaps(groups, t.division)
+		t := r.newTimeline(groups, bits)
 		err := t.countAll(ctx, days, groups)
 		if !isShort(err) || bits == maxTextBits {
 			return t, err
 		}
 		t.forget()
 	}
+}
+
+func (r *run) newTimeline(groups []*group, bits uint) *timeline {
+	division := r.segments()
+	return &timeline{
+		run: r, division: division, shared: overlaps(groups, division), segments: map[int64]*segment{}, bits: bits,
+	}
+}
+
+// countTimelines counts timelines with segments of several lengths in the same passes, each as countTimeline does.
+func (r *run) countTimelines(ctx context.Context, groups []*group, lengths []int64) ([]*timeline, error) {
+	for bits := uint(0); ; bits += 2 {
+		all := make([]*timeline, len(lengths))
+		for i, seconds := range lengths {
+			r.query.Shape = query.Timeline{SegmentSeconds: seconds}
+			all[i] = r.newTimeline(groups, bits)
+		}
+		var err error
+		for part := uint64(0); part < 1<<bits && err == nil; part++ {
+			for _, t := range all {
+				t.forget()
+				t.part = part
+			}
+			err = r.scan(ctx, groups, func(w *worker, _ int) error { return w.countIn(all) })
+		}
+		if !isShort(err) || bits == maxTextBits {
+			return all, err
+		}
+		for _, t := range all {
+			t.forget()
+		}
+	}
+}
+
+// countIn counts a row group in timelines.
+func (w *worker) countIn(all []*timeline) error {
+	rows, err := w.chosen()
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	for _, t := range all {
+		p, err := t.count(w, rows)
+		if err == nil {
+			err = t.join(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxTextBits limits the parts of the texts of a timeline to 256.

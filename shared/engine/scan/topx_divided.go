@@ -25,16 +25,7 @@ func (t *topX) rankDivided(ctx context.Context) error {
 			if err != nil || len(rows) == 0 {
 				return err
 			}
-			for _, n := range open {
-				grown, err := divided[n].count(w, rows)
-				if err == nil {
-					err = lists.reserve(grown)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			return lists.count(open, func(n int) (int64, error) { return divided[n].count(w, rows) })
 		})
 		if err != nil {
 			return err

@@ -69,7 +69,7 @@ func (p *keysOfRows) find(table *hashTable, found func(place, i int) error) erro
 
 // margin is how many keys next to the winners of a label get figures, too, if the limit is so many. Some of them are
 // winners when the question is asked again.
-func margin(limit int) int { return limit/4 + 4 }
+func margin(limit int) int { return 2*limit + 20 }
 
 // takeKept takes the keys of row groups that earlier scans have kept.
 func (t *topX) takeKept() {
@@ -223,7 +223,7 @@ func (t *topX) sumUpKept(ctx context.Context) (left [][]*keys, err error) {
 }
 
 // sumUpKept adds the figures of the winners in a row group. It reports whether all of them are known. If not, it adds
-// none.
+// none. Those of spare keys are not in the answer, so no row group is read for them.
 func (k *keys) sumUpKept(p *keysOfRows) (summed bool, _ error) {
 	if k.places.n == 0 {
 		return true, nil
@@ -240,7 +240,7 @@ func (k *keys) sumUpKept(p *keysOfRows) (summed bool, _ error) {
 		if err := k.checks[place].compare(p.checks[i]); err != nil {
 			return err
 		}
-		if place < len(k.figures) {
+		if place < k.first {
 			key := p.knownOf(p.hashes[i])
 			complete = complete && key.figures != nil
 			places, known = append(places, place), append(known, key)

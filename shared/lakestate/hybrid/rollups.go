@@ -70,13 +70,13 @@ func (e *Engine) rolledUp(ctx context.Context, p *plan, subsets []rollup.Subset)
 	return found, nil
 }
 
-// takes reports whether the query may be answered from the rollup of a day: its period covers the records of the day,
-// or its counts add up parts of a day.
+// takes reports whether the query may be answered from the rollup of a day: its period covers the merged records of
+// the day, or its counts add up parts of a day.
 func (p *plan) takes(day lake.Day) bool {
 	if _, counts := p.query.Shape.(query.Counts); counts {
 		return true
 	}
-	from, to := max(day.First().Start(), p.state.Extent.MinTsMs), (day+1).First().Start()-1
+	from, to := max(day.First().Start(), p.state.Extent.MinTsMs), min((day+1).First(), p.state.Watermark).Start()-1
 	covers := func(span query.Period) bool { return span.FromMs <= from && to <= span.ToMs }
 	return slices.ContainsFunc(p.query.Spans(), covers)
 }

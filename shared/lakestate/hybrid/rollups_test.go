@@ -113,11 +113,7 @@ func (w rolledUp) change(change func(s *lakestate.State)) {
 	}
 	s.Extent, s.Watermark = w.state.Extent, w.state.Watermark
 	change(&s)
-	c, err := lakestate.ChangeOf(item, s)
-	if err == nil {
-		err = w.table.Write(w.t.Context(), c)
-	}
-	if err != nil {
+	if err := lakestate.Replace(w.t.Context(), w.table, item, s); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -224,14 +220,14 @@ func TestRollups(t *testing.T) {
 	}
 	again(0)
 
-	// A late record: the rollup of its day is not used, and then replaced.
+	// A late record: it is read besides the rollup of its day, which is then replaced.
 	late := *w.rows[0]
 	late.TsMs = (firstHour + 24 + 3).Start() // an hour without an object
 	w.rows = append(w.rows, &late)
 	store := enginetest.StoreOf(t.TempDir(), nil)
 	store.Fill(t, []lake.Row{late}, w.state.Watermark)
 	w.putAll(store)
-	if n := w.check(w.engine(nil)); n == 0 || n >= reused {
+	if n := w.check(w.engine(nil)); n != reused {
 		t.Errorf("%d objects were not read, with a late one; before, %d", n, reused)
 	}
 	again(0) // the state does not tell yet
@@ -264,6 +260,57 @@ func TestRollups(t *testing.T) {
 		t.Errorf("%d objects were not read without rollups", n)
 	}
 	again(1) // the one that is missing
+}
+
+// TestRollupsOfTheNewestDay: the merged hours of the newest day are rolled up every six hours, if more are merged then.
+// Only the others are read for questions until now.
+func TestRollupsOfTheNewestDay(t *testing.T) {
+	now := enginetest.Start
+	w := newMerged(t, fiveDays(t, 900), &blobtest.Memory{Now: func() time.Time { return now }})
+	w.maker.Now = func() time.Time { return now }
+	roll := func(want int) {
+		t.Helper()
+		report, err := w.maker.Make(t.Context())
+		if err != nil || len(report.Days) != want || report.Unfinished {
+			t.Errorf("rolled up: %+v, %v; want %d days", report, err, want)
+		}
+	}
+	roll(3)
+	before := w.check(w.engine(nil))
+
+	merge := func(hours lake.Partition) {
+		t.Helper()
+		day := w.state.Watermark.Day()
+		w.state.Watermark = day.First() + hours
+		store, rows := enginetest.StoreOf(t.TempDir(), nil), []lake.Row{}
+		for _, r := range w.rows {
+			if hour := lake.PartitionOf(r.TsMs); hour >= day.First() {
+				rows = append(rows, *r)
+			}
+		}
+		store.Fill(t, rows, w.state.Watermark)
+		w.world.putAll(store, day.First(), w.state.Watermark-1)
+		w.change(func(s *lakestate.State) { s.Changed(day) })
+	}
+	merge(8)
+	roll(1)
+	eight := w.check(w.engine(nil))
+	if eight <= before {
+		t.Errorf("%d objects were not read after eight hours were rolled up; before, %d", eight, before)
+	}
+	now = now.Add(5 * time.Hour)
+	merge(13)
+	roll(0)
+	if n := w.check(w.engine(nil)); n != eight {
+		t.Errorf("%d objects were not read after thirteen hours were merged; before, %d", n, eight)
+	}
+	now = now.Add(2 * time.Hour)
+	roll(1)
+	now = now.Add(24 * time.Hour)
+	roll(0)
+	if n := w.check(w.engine(nil)); n <= eight {
+		t.Errorf("%d objects were not read after thirteen hours were rolled up; before, %d", n, eight)
+	}
 }
 
 // TestRollupsOfHosts: questions about the busiest hosts of whole days read no objects, but for topx.

@@ -44,6 +44,8 @@ const (
 	// oldest is the number of days whose large objects are rolled up if the days have no rollup, because they are too
 	// large.
 	oldest = 31
+	// newestAge is how old the rollup of the newest day is before it is replaced by one of more hours.
+	newestAge = 6 * time.Hour
 )
 
 // Maker writes the rollups of a lake.
@@ -68,8 +70,9 @@ type Report struct {
 
 // Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes
 // those that nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged
-// and a later day has records. Nothing depends on rollups. So Make stops before the deadline of the context, and
-// several calls at the same time may write the same.
+// and a later day has records. Until then, the hours of a day that are merged are rolled up every newestAge. Nothing
+// depends on rollups. So Make stops before the deadline of the context, and several calls at the same time may write
+// the same.
 func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	s, _, err := lakestate.Load(ctx, m.Table)
 	if err != nil || s.Extent.Rows == 0 {
@@ -88,6 +91,9 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 		}
 	}
 	days, err := w.missing(ctx, known)
+	if err == nil {
+		err = w.addNewest(ctx, known[w.newest], days)
+	}
 	if err != nil {
 		return report, err
 	}
@@ -133,7 +139,7 @@ type work struct {
 	*Maker
 	state   lakestate.State
 	first   lake.Day // with records
-	newest  lake.Day // with records, or that of the watermark if that is earlier; it is not rolled up as a whole
+	newest  lake.Day // with records, or that of the watermark if that is earlier; its hours are not all merged
 	stop    time.Time
 	options scan.Options
 }
@@ -174,6 +180,30 @@ func (w *work) missing(
 	maps.DeleteFunc(days, func(_ lake.Day, objects []blob.Info) bool { return len(objects) == 0 })
 	return days, nil
 }
+
+// addNewest adds the merged objects of the newest day to those of days, if the day must be rolled up. known is its
+// rollup.
+func (w *work) addNewest(ctx context.Context, known rollupblob.Stored, days map[lake.Day][]blob.Info) error {
+	isNew := known.Version == w.versionOf(w.newest) || w.Now().Sub(known.Info.Modified) < newestAge
+	if known.Info.Name != "" && (known.Info.Size == 0 || isNew) {
+		return nil
+	}
+	from, to := w.newest.First(), min(w.state.Watermark, (w.newest+1).First())-1
+	if from > to {
+		return nil
+	}
+	for info, err := range w.objects(ctx, from, to) {
+		if err != nil {
+			return err
+		}
+		if _, ok := lakestate.HourOf(info.Name); ok && bucket.IsObject(info) {
+			days[w.newest] = append(days[w.newest], info)
+		}
+	}
+	return nil
+}
+
+func (w *work) versionOf(day lake.Day) int64 { return w.state.OfEngines().VersionOfDay(day) }
 
 // filled returns the days before the newest that may have objects. Compaction has counted the objects of the others,
 // and there were none, so they need not be listed: one record with a wrong clock may be decades away from the rest.
@@ -262,7 +292,7 @@ func (w *work) fits(bytes int64) bool {
 
 // rollUp writes the rollup of a day, or that there is none because the objects are too many, or cannot all be read.
 func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (written bool, _ error) {
-	version := w.state.OfEngines().VersionOfDay(day)
+	version := w.versionOf(day)
 	if sizeOf(infos) > w.most() {
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
