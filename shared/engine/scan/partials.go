@@ -97,14 +97,14 @@ func (r *run) questions() (all []string) {
 		}
 	}
 	for i := range all {
-		all[i] += fmt.Sprintf(" %s %x\n%s", r.query.SegmentsIdentity(), r.key.ID(), r.conditions)
+		all[i] += fmt.Sprintf(" %s %x\n%s", r.query.SegmentsIdentity(), r.hashID(), r.conditions)
 	}
 	return all
 }
 
 // countsQuestion names what counts with conditions ask of a row group.
 func (r *run) countsQuestion(shape query.Counts, conditions []query.Condition) string {
-	return fmt.Sprintf("counts %s\n %x\n%s", shape, r.key.ID(), query.ConditionsIdentity(conditions))
+	return fmt.Sprintf("counts %s\n %x\n%s", shape, r.hashID(), query.ConditionsIdentity(conditions))
 }
 
 func identityOf(dimensions []query.Dimension) (id string) {
@@ -255,7 +255,8 @@ func (c counting[P]) store(r *run, g *group, p partial) {
 func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options) []lake.Object {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
-	_, objects = r.rolledUp(objects)
+	days, objects := r.rolledUp(objects)
+	r.chooseHash(len(days) > 0)
 	questions := r.questions()
 	if shape, ok := q.Shape.(query.TopX); ok && shape.Percentiles { // they are not kept
 		return objects

@@ -48,7 +48,7 @@ type Options struct {
 	Crew  Crew   // that has counted them
 
 	fromRecords bool                    // although there are rollups
-	hash        func(key []byte) uint64 // the first part of textHash, for tests
+	hash        func(key []byte) uint64 // of texts, for tests
 }
 
 const defaultMemory = 256 << 20
@@ -178,6 +178,7 @@ func answerOnce(
 		return answer, nil, true, err
 	}
 	days = append(days, parts...)
+	r.chooseHash(len(days) > 0)
 	if err := r.expectSections(days); err != nil {
 		return answer, nil, true, err
 	}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"crypto/rand"
+	"hash/maphash"
 	"math/bits"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -21,6 +22,26 @@ var ownKey = func() (key rollup.HashKey) {
 	rand.Read(key[:])
 	return key
 }()
+
+// processHash is a hash that is several times faster than that with a key. It is valid in this process only.
+func processHash(text []byte) uint64 { return maphash.Bytes(processSeed, text) }
+
+var processSeed = maphash.MakeSeed()
+
+// chooseHash chooses the hash of the texts of an answer. Only rollups need the one with a key.
+func (r *run) chooseHash(rolledUp bool) {
+	if !rolledUp && r.hash == nil {
+		r.hash = processHash
+	}
+}
+
+// hashID tells the hash from others.
+func (r *run) hashID() uint64 {
+	if r.hash != nil {
+		return 0
+	}
+	return r.key.ID()
+}
 
 func (r *run) textHash(text []byte) textHash {
 	if r.hash != nil {

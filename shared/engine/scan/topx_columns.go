@@ -29,17 +29,19 @@ func (w *worker) tally(of *keyColumn, rows []int32, blocked []int8) {
 // counts all requests, the upper half the blocked ones.
 var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
 
-// number numbers the keys that are in a table: w.numbers maps each code to its number, or to parquet.Absent. It returns
-// the place of each number in the table. Numbers and places are valid until the next call.
+// number numbers the keys that are in a table: w.numbers[code+1] is the number of each code, or parquet.Absent, so
+// w.numbers[0] is that of parquet.Absent. It returns the place of each number in the table. Numbers and places are valid
+// until the next call.
 func (w *worker) number(of *topKeys, table *hashTable) (places []int) {
 	w.places = w.places[:0]
-	w.numbers = slices.Grow(w.numbers[:0], len(of.hashes))[:len(of.hashes)]
-	for code, hash := range of.hashes {
-		w.numbers[code] = parquet.Absent
+	w.numbers = append(slices.Grow(w.numbers[:0], len(of.hashes)+1), parquet.Absent)
+	for _, hash := range of.hashes {
+		number := int32(parquet.Absent)
 		if place := table.place(hash); place >= 0 {
-			w.numbers[code] = int32(len(w.places))
+			number = int32(len(w.places))
 			w.places = append(w.places, place)
 		}
+		w.numbers = append(w.numbers, number)
 	}
 	return w.places
 }
@@ -139,21 +141,23 @@ type pairs struct{ rows, codes []int32 }
 // instead of their codes. The slices are valid until f returns.
 func (p *pairs) each(k *keyColumn, numbers, rows []int32, f func(rows, codes []int32)) {
 	for block := range slices.Chunk(rows, blockRows) {
-		p.fill(k, block)
-		if numbers != nil {
-			p.number(numbers)
-		}
+		p.fill(k, numbers, block)
 		f(p.rows, p.codes)
 	}
 }
 
-// fill makes p the keys of rows.
-func (p *pairs) fill(k *keyColumn, rows []int32) {
+// fill makes p the keys of rows that have numbers, or all keys if numbers is nil.
+func (p *pairs) fill(k *keyColumn, numbers, rows []int32) {
 	if k.starts != nil {
 		p.rows, p.codes = p.rows[:0], p.codes[:0]
 		for _, row := range rows {
 			for _, code := range k.codes[k.starts[row]:k.starts[row+1]] {
-				p.rows, p.codes = append(p.rows, row), append(p.codes, code)
+				if numbers != nil {
+					code = numbers[code+1]
+				}
+				if code != parquet.Absent {
+					p.rows, p.codes = append(p.rows, row), append(p.codes, code)
+				}
 			}
 		}
 		return
@@ -163,21 +167,11 @@ func (p *pairs) fill(k *keyColumn, rows []int32) {
 	n := 0
 	for _, row := range rows {
 		code := k.codes[row]
+		if numbers != nil {
+			code = numbers[code+1]
+		}
 		p.rows[n], p.codes[n] = row, code
 		if code != parquet.Absent {
-			n++
-		}
-	}
-	p.rows, p.codes = p.rows[:n], p.codes[:n]
-}
-
-// number replaces each code by its number. Pairs of codes without a number are removed.
-func (p *pairs) number(numbers []int32) {
-	n := 0
-	for i, code := range p.codes {
-		number := numbers[code]
-		p.rows[n], p.codes[n] = p.rows[i], number
-		if number != parquet.Absent {
 			n++
 		}
 	}

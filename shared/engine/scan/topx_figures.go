@@ -2,7 +2,8 @@ package scan
 
 import (
 	"bytes"
-	"math/bits"
+	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -14,8 +15,8 @@ type figures struct {
 	requests                 [2 * manyFlags]int64 // by their flags
 	bytesSent, requestLength sum
 	origin, svc, total       times
-	codes                    [3]codeSet // of asn, country and organization, in one row group
-	first                    [3]text    // their smallest texts
+	ahead                    [3]int32 // of the smallest asn, country and organization in one row group: see orderedTexts
+	first                    [3]text  // these
 }
 
 // text is a text that may be absent.
@@ -66,15 +67,14 @@ func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 	}
 	parts := make([]winners, len(columns))
 	for n, k := range columns {
-		if parts[n], err = k.winners(w, in); err != nil {
+		if parts[n], err = k.winners(w); err != nil {
 			return err
 		}
 	}
 	for block := range slices.Chunk(rows, blockRows) {
 		for n := range parts {
 			if len(parts[n].places) > 0 {
-				w.pairs.fill(&parts[n].of.keyColumn, block)
-				w.pairs.number(parts[n].numbers)
+				w.pairs.fill(&parts[n].of.keyColumn, parts[n].numbers, block)
 				in.add(parts[n].figures, &w.pairs)
 			}
 		}
@@ -95,7 +95,7 @@ func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 // winners are the winners of a column that occur in a row group.
 type winners struct {
 	of      topKeys
-	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
+	numbers []int32   // the index of the winner of each code, as worker.number has them
 	places  []int     // of the winners
 	hashes  []uint64  // of the winners
 	figures []figures // of the winners
@@ -103,7 +103,7 @@ type winners struct {
 
 // winners returns the winners of a row group, without figures yet. It checks that they, and the suspects, have the same
 // texts as in other row groups.
-func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
+func (k *keys) winners(w *worker) (found winners, err error) {
 	if k.places.n == 0 {
 		return found, nil
 	}
@@ -117,7 +117,7 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 	found.numbers = slices.Repeat([]int32{parquet.Absent}, len(w.numbers))
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for code, number := range w.numbers {
+	for code, number := range w.numbers[1:] {
 		if number == parquet.Absent {
 			continue
 		}
@@ -128,7 +128,7 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 		if place >= len(k.figures) {
 			continue
 		}
-		found.numbers[code] = int32(len(found.places))
+		found.numbers[code+1] = int32(len(found.places))
 		found.places, found.hashes = append(found.places, place), append(found.hashes, found.of.hashes[code])
 		if k.texts[place] == nil {
 			if err := found.of.readTexts(w); err != nil {
@@ -144,9 +144,6 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 		err = found.of.readCodes(w)
 	}
 	found.figures = make([]figures, len(found.places))
-	for i := range found.figures {
-		in.begin(&found.figures[i])
-	}
 	return found, err
 }
 
@@ -164,13 +161,39 @@ type measures struct {
 	bytesSent, requestLength []int64
 	origin, svc, total       *parquet.ColumnValues
 	flags                    []uint8 // of each row
-	texts                    [3]*parquet.ColumnValues
+	texts                    [3]orderedTexts
 }
 
-// codeSet is a set of codes of a dictionary.
-type codeSet []uint64
+// orderedTexts are the texts of a column in a row group.
+type orderedTexts struct {
+	*parquet.ColumnValues
+	order []int32 // codes, the largest text first
+	ahead []int32 // of each code: how many texts are larger, plus one
+}
 
-func (s codeSet) add(code int32) { s[code/64] |= 1 << (code % 64) }
+func ordered(values *parquet.ColumnValues) orderedTexts {
+	type entry struct {
+		first uint64 // the first eight bytes, by which most texts differ
+		code  int32
+	}
+	entries := make([]entry, values.Texts.Len())
+	for code := range entries {
+		var first [8]byte
+		copy(first[:], values.Texts.At(int32(code)))
+		entries[code] = entry{binary.BigEndian.Uint64(first[:]), int32(code)}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.first != b.first {
+			return cmp.Compare(b.first, a.first)
+		}
+		return bytes.Compare(values.Texts.At(b.code), values.Texts.At(a.code))
+	})
+	t := orderedTexts{values, make([]int32, len(entries)), make([]int32, len(entries))}
+	for i, of := range entries {
+		t.order[i], t.ahead[of.code] = of.code, int32(i)+1
+	}
+	return t
+}
 
 func (w *worker) measures() (*measures, error) {
 	columns, err := w.all("bytes_sent", "request_length", "origin_us", "svc_us", "total_us",
@@ -190,16 +213,9 @@ func (w *worker) measures() (*measures, error) {
 		origin:        columns[2],
 		svc:           columns[3],
 		total:         columns[4],
-		texts:         [3]*parquet.ColumnValues(columns[5:8]),
+		texts:         [3]orderedTexts{ordered(columns[5]), ordered(columns[6]), ordered(columns[7])},
 		flags:         flags,
 	}, nil
-}
-
-// begin gives figures the sets for the codes of the row group.
-func (m *measures) begin(f *figures) {
-	for i, values := range m.texts {
-		f.codes[i] = make(codeSet, (values.Texts.Len()+63)/64)
-	}
 }
 
 // add counts rows. p.codes are the indexes of their figures.
@@ -223,7 +239,8 @@ func (m *measures) add(to []figures, p *pairs) {
 	for n, values := range m.texts {
 		for i, row := range rows {
 			if code := values.Codes[row]; code != parquet.Absent {
-				to[numbers[i]].codes[n].add(code)
+				f := &to[numbers[i]]
+				f.ahead[n] = max(f.ahead[n], values.ahead[code])
 			}
 		}
 	}
@@ -235,12 +252,14 @@ func addTime(t *times, column *parquet.ColumnValues, row int32) {
 	}
 }
 
-// settle finds the smallest texts of a row group, whose codes are not needed after that.
+// settle takes the smallest texts of a row group.
 func (f *figures) settle(in *measures) {
-	for i, codes := range f.codes {
-		f.first[i] = smallest(codes, &in.texts[i].Texts)
+	for i, ahead := range f.ahead {
+		if ahead > 0 {
+			of := &in.texts[i]
+			f.first[i] = text{true, bytes.Clone(of.Texts.At(of.order[ahead-1]))}
+		}
 	}
-	f.codes = [3]codeSet{}
 }
 
 // join adds the figures of a row group to the figures of the other row groups.
@@ -258,20 +277,6 @@ func (f *figures) join(other *figures) {
 			*of = text
 		}
 	}
-}
-
-// smallest returns the smallest of the entries that have the codes.
-func smallest(codes codeSet, entries *parquet.Texts) (found text) {
-	for i, word := range codes {
-		for ; word != 0; word &= word - 1 {
-			entry := entries.At(int32(64*i + bits.TrailingZeros64(word)))
-			if !found.present || bytes.Compare(entry, found.bytes) < 0 {
-				found = text{true, entry}
-			}
-		}
-	}
-	found.bytes = bytes.Clone(found.bytes)
-	return found
 }
 
 // count returns the number of requests that have any of the flags.

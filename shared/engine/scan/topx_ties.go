@@ -76,7 +76,7 @@ func (t *topX) readTies(ctx context.Context, column int) error {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		held := texts.bytes
-		for code, number := range w.numbers {
+		for code, number := range w.numbers[1:] {
 			if number == parquet.Absent {
 				continue
 			}
