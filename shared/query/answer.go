@@ -61,13 +61,18 @@ func SortedStatuses(counts map[int64]int64) []StatusCount {
 	for status, n := range counts {
 		sorted = append(sorted, StatusCount{Status: status, Count: n})
 	}
-	slices.SortFunc(sorted, func(a, b StatusCount) int {
+	SortStatuses(sorted)
+	return sorted
+}
+
+// SortStatuses sorts counts in the order of answers.
+func SortStatuses(counts []StatusCount) {
+	slices.SortFunc(counts, func(a, b StatusCount) int {
 		if a.Count != b.Count {
 			return cmp.Compare(b.Count, a.Count)
 		}
 		return compareTexts(a.Status, b.Status)
 	})
-	return sorted
 }
 
 // compareTexts compares the decimal texts of numbers.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
@@ -220,7 +219,7 @@ func (t *timeline) ofDay(day *rollup.Day, seconds int64) *segmentsOfRows {
 					requests: s.Requests, blocked: s.Blocked, challenges: s.Challenges, human: s.Human,
 					originBlocked: s.OriginBlocked, ips: s.IPs, sessions: s.Sessions, bytesSent: sumOf(s.BytesSent),
 				},
-				statuses: valueCounts(s.Statuses), origins: valueCounts(s.Origins),
+				statuses: s.Statuses, origins: s.Origins,
 			})
 		}
 	}
@@ -230,14 +229,6 @@ func (t *timeline) ofDay(day *rollup.Day, seconds int64) *segmentsOfRows {
 func sumOf(s rollup.Sum) sum { return sum{low: s.Low, high: s.High} }
 
 func (s sum) rolledUp() rollup.Sum { return rollup.Sum{High: s.high, Low: s.low} }
-
-func valueCounts(statuses []query.StatusCount) []valueCount {
-	counts := make([]valueCount, len(statuses))
-	for i, s := range statuses {
-		counts[i] = valueCount{s.Status, s.Count}
-	}
-	return counts
-}
 
 // KeyID identifies the key of the hashes in the lists.
 func (r *Rollups) KeyID() uint64 {

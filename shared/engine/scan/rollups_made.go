@@ -323,7 +323,7 @@ func (t *timeline) rolledUp(seconds int64) []rollup.Segment {
 		segments = append(segments, rollup.Segment{
 			Start: start, Seconds: seconds, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
 			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.rolledUp(),
-			Statuses: query.SortedStatuses(s.statuses), Origins: query.SortedStatuses(s.origins),
+			Statuses: s.statuses.sorted(), Origins: s.origins.sorted(),
 		})
 	}
 	slices.SortFunc(segments, func(a, b rollup.Segment) int { return cmp.Compare(a.Start, b.Start) })

@@ -135,7 +135,42 @@ type timeline struct {
 // segment holds the figures of one segment in all row groups.
 type segment struct {
 	securityCounts
-	statuses, origins map[int64]int64
+	statuses, origins statusCounts
+}
+
+// statusCounts are counts of statuses. Most segments are in one row group only.
+type statusCounts struct {
+	first []query.StatusCount // of the first row group, in the order of answers
+	sums  map[int64]int64     // of all; nil if there is only one
+}
+
+func (c *statusCounts) add(counts []query.StatusCount) {
+	if len(counts) == 0 {
+		return
+	}
+	if c.first == nil {
+		c.first = counts
+		return
+	}
+	if c.sums == nil {
+		c.sums = map[int64]int64{}
+		c.sum(c.first)
+	}
+	c.sum(counts)
+}
+
+func (c *statusCounts) sum(counts []query.StatusCount) {
+	for _, of := range counts {
+		c.sums[of.Status] += of.Count
+	}
+}
+
+// sorted returns the counts in the order of answers. They must not be changed.
+func (c *statusCounts) sorted() []query.StatusCount {
+	if c.sums != nil {
+		return query.SortedStatuses(c.sums)
+	}
+	return c.first
 }
 
 // securityCounts are the figures of a segment that add up.
@@ -156,18 +191,15 @@ type segmentOfRows struct {
 	start  int64
 	shared bool // the texts of its addresses and sessions are in the sets of the row group
 	securityCounts
-	statuses, origins []valueCount
+	statuses, origins []query.StatusCount // in the order of answers
 }
-
-// valueCount is how often a value occurs.
-type valueCount struct{ value, n int64 }
 
 // bytes implements partial.
 func (p *segmentsOfRows) bytes() int64 {
-	const segmentBytes, valueCountBytes = 144, 16
+	const segmentBytes, statusBytes = 144, 16
 	bytes := int64(cap(p.segments))*segmentBytes + p.ips.bytes() + p.sessions.bytes()
 	for i := range p.segments {
-		bytes += int64(cap(p.segments[i].statuses)+cap(p.segments[i].origins)) * valueCountBytes
+		bytes += int64(cap(p.segments[i].statuses)+cap(p.segments[i].origins)) * statusBytes
 	}
 	return bytes
 }
@@ -250,14 +282,15 @@ func (t *timeline) count(w *worker, rows []int32) (*segmentsOfRows, error) {
 	return found, nil
 }
 
-// countsOf returns the values that occur and how often, given the counts of their codes, which it clears.
-func countsOf(values, codes []int64) (counts []valueCount) {
+// countsOf returns the statuses that occur and how often, given the counts of their codes, which it clears.
+func countsOf(statuses, codes []int64) (counts []query.StatusCount) {
 	for code, n := range codes {
 		if n > 0 {
-			counts = append(counts, valueCount{values[code], n})
+			counts = append(counts, query.StatusCount{Status: statuses[code], Count: n})
 			codes[code] = 0
 		}
 	}
+	query.SortStatuses(counts)
 	return counts
 }
 
@@ -272,7 +305,7 @@ func (t *timeline) join(p *segmentsOfRows) error {
 		of := &p.segments[i]
 		s, known := t.segments[of.start]
 		if !known {
-			s = &segment{statuses: map[int64]int64{}, origins: map[int64]int64{}}
+			s = &segment{}
 			t.segments[of.start] = s
 		}
 		counts := of.securityCounts
@@ -286,8 +319,8 @@ func (t *timeline) join(p *segmentsOfRows) error {
 		}
 		s.join(&counts)
 		if t.part == 0 {
-			addCounts(s.statuses, of.statuses)
-			addCounts(s.origins, of.origins)
+			s.statuses.add(of.statuses)
+			s.origins.add(of.origins)
 		}
 	}
 	more := t.ips.bytes() + t.sessions.bytes() - before
@@ -309,19 +342,13 @@ func (c *securityCounts) join(other *securityCounts) {
 	c.bytesSent.join(other.bytesSent)
 }
 
-func addCounts(to map[int64]int64, counts []valueCount) {
-	for _, c := range counts {
-		to[c.value] += c.n
-	}
-}
-
 func (t *timeline) rows() []query.TimelineRow {
 	var rows []query.TimelineRow
 	for start, s := range t.segments {
 		rows = append(rows, query.TimelineRow{
 			Segment: start, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
 			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.whole(),
-			Statuses: query.SortedStatuses(s.statuses), OriginStatuses: query.SortedStatuses(s.origins),
+			Statuses: s.statuses.sorted(), OriginStatuses: s.origins.sorted(),
 		})
 	}
 	slices.SortFunc(rows, func(a, b query.TimelineRow) int { return cmp.Compare(a.Segment, b.Segment) })
