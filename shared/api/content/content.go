@@ -28,12 +28,27 @@ var Offers = []string{JSON, Text}
 const MaxAnswer = 4_000_000
 
 // Encode encodes a value of our own types as JSON, which cannot fail.
-func Encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+func Encode(v any) []byte { return NewEncoder().Encode(v) }
+
+// Encoder encodes many values like Encode, one after the other in the same memory.
+type Encoder struct {
+	text bytes.Buffer
+	to   *json.Encoder
+}
+
+// NewEncoder returns an Encoder.
+func NewEncoder() *Encoder {
+	e := &Encoder{}
+	e.to = json.NewEncoder(&e.text)
+	e.to.SetEscapeHTML(false)
+	return e
+}
+
+// Encode encodes a value. The text is valid until the next call.
+func (e *Encoder) Encode(v any) []byte {
+	e.text.Reset()
+	if err := e.to.Encode(v); err != nil {
 		panic("content: an answer cannot be encoded: " + err.Error())
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return bytes.TrimRight(e.text.Bytes(), "\n")
 }

@@ -55,8 +55,13 @@ func Results[T any](e content.Coding, as Choice, to search.Route, results []T, m
 	content.Compressing(e, out, func(w content.Compressor) error {
 		c := bodyWriter{w: w, layout: layoutFor(as, to, nil, meta.TZ)}
 		c.open()
+		encoder := content.NewEncoder()
 		for i := range results {
-			c.add(c.next(content.Encode(results[i])))
+			text := encoder.Encode(&results[i])
+			if i == 0 && e == content.Identity {
+				out.kept.Grow(min(len(results)*len(text)*5/4, out.limit)) // the others are about as long
+			}
+			c.add(c.next(text))
 		}
 		return c.close(meta)
 	})
