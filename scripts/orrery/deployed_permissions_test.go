@@ -94,6 +94,7 @@ var provenElsewhere = map[string]string{
 	"compacting: dynamodb:Query on items ingest#*":                          "TestFunctionsUseTheirGrants",
 	"compacting: s3:GetObject on raw objects raw/*":                         "TestFunctionsUseTheirGrants",
 	"compacting: s3:GetObjectVersion on raw objects raw/*":                  "TestRebuildReadsTheImportedVersion",
+	"finding values: s3:ListBucket on lake listing lake/compact/*":          "TestValuesUsesItsGrants",
 	"finding values: s3:ListBucket on lake listing lake/fresh/*":            "TestValuesUsesItsGrants",
 	"ingesting: s3:GetObject on lake objects quarantine/*":                  "TestFunctionsUseTheirGrants",
 	"ingesting: sqs:SendMessage on raw queue":                               "TestSQSRequests",
