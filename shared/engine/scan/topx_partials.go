@@ -111,9 +111,21 @@ func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]durat
 		return
 	}
 	p := &keysOfRows{known: map[uint64]knownKey{}}
-	p.hashes, p.checks, p.tallies = make([]uint64, 0, found), make([]uint32, 0, found), make([]uint64, 0, found)
+	if kept, ok := g.hashes[t.keys[n].column]; ok && found == len(tallies) {
+		p.keyHashes, p.tallies, p.times = kept, slices.Clone(tallies), slices.Clone(times)
+		t.run.unreserve(int64(found) * keyHashBytes) // which are counted as those of p
+	} else {
+		p.take(found, of, tallies, times)
+	}
+	t.run.store(g, t.questions[n], p)
+	t.kept[i][n] = p
+}
+
+// take takes the keys that have requests, which are so many.
+func (p *keysOfRows) take(n int, of *keyHashes, tallies []uint64, times [][3]duration) {
+	p.hashes, p.checks, p.tallies = make([]uint64, 0, n), make([]uint32, 0, n), make([]uint64, 0, n)
 	if times != nil {
-		p.times = make([][3]duration, 0, found)
+		p.times = make([][3]duration, 0, n)
 	}
 	for code, tally := range tallies {
 		if tally == 0 {
@@ -125,8 +137,6 @@ func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]durat
 			p.times = append(p.times, times[code])
 		}
 	}
-	t.run.store(g, t.questions[n], p)
-	t.kept[i][n] = p
 }
 
 // storeNone keeps that row group i has no matching rows.
