@@ -199,8 +199,8 @@ const (
 	late   = 1. / 100
 )
 
-// objectsOf returns the objects that the rollup of a day or of a week should have, of all: those that it has, as long as
-// the others have few records.
+// objectsOf returns the objects that the rollup of a day or of a week should have: those that it has already, as long as
+// the others have few records, and otherwise all.
 func objectsOf(kept *scan.Rollups, start, length int64, all []lake.Object, few float64) []lake.Object {
 	has := kept.RolledUp(start, length, all)
 	if lacks := lake.Rows(all) - lake.Rows(has); float64(lacks) < few*float64(lake.Rows(has)) {

@@ -82,8 +82,8 @@ func (r *Rollups) Day(start int64, subset rollup.Subset, objects []lake.Object) 
 	return r.of(r.folder, start, subset, objects)
 }
 
-// RolledUp returns those of the objects of a day or of a week whose records its rollup has: none, if the rollup also has
-// records of other objects. The length is in seconds.
+// RolledUp returns the objects of a day or of a week whose records its rollup has. If the rollup also has records of
+// other objects, it returns none. The length is in seconds.
 func (r *Rollups) RolledUp(start, length int64, objects []lake.Object) []lake.Object {
 	folder := r.folder
 	if length == rollup.WeekLength {

@@ -100,9 +100,9 @@ func (r *run) rolledUpObject(o lake.Object, alone bool) (of rolledUpDay, ok bool
 	return of, len(left) == 0 && of.Has(r.subsets) && r.answers(of.Day, alone)
 }
 
-// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the
-// day has no records of the subsets. paths are those of rollupsAt. It also returns the objects that must be read: all
-// of them if there is no such rollup, and those that have come after it.
+// rolledUpAs returns the rollups of a day or of a week that together can answer the query about subsets. If the day has
+// no records of the subsets, there are none. It also returns the objects that must be read: all of them if no rollup can
+// answer, and otherwise those that the rollups do not have. paths is the result of rollupsAt.
 func (r *run) rolledUpAs(
 	paths []string, start int64, objects []lake.Object, subsets []rollup.Subset,
 ) (found []rolledUpDay, rest []lake.Object) {

@@ -298,7 +298,7 @@ func (g *grouping) rolledUp() (hosts []rollup.Host, durations []durationCounts) 
 	return hosts, durations
 }
 
-// rolledUpSegments returns the segments of all lengths up to that of the day or the hour.
+// rolledUpSegments returns the segments of all lengths, up to the length of the day or the hour.
 func (r *run) rolledUpSegments(ctx context.Context, groups []*group, longest int64) (all []rollup.Segment, _ error) {
 	var lengths []int64
 	for _, seconds := range rollup.Lengths {

@@ -373,7 +373,7 @@ func TestSubsetsOfDays(t *testing.T) {
 				} {
 					want := want
 					switch shape.(type) {
-					case query.Timeline: // those of two branches do not add up
+					case query.Timeline: // timelines of two branches do not add up
 						if branches == ` in ("main", "other")` {
 							want = last
 						}

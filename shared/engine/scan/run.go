@@ -26,7 +26,7 @@ type run struct {
 	memory     int64
 	noFallback bool
 	key        rollup.HashKey           // of textHash
-	hash       func(text []byte) uint64 // instead, in tests
+	hash       func(text []byte) uint64 // instead; nil: the one with the key
 	used       atomic.Int64             // bytes of memory
 	room       sync.Mutex               // of making room in it
 	surveyed   int                      // row groups

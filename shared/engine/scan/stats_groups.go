@@ -22,7 +22,7 @@ type grouping struct {
 	most        int
 	part        partOfGroups // that is counted
 	expected    int          // groups of days that are rolled up, about
-	shared      []span       // the segments of which several row groups or days may have records
+	shared      []span       // segments with records of several row groups or days
 
 	mu       sync.Mutex
 	values   parquet.Dictionary

@@ -17,18 +17,18 @@ type textHash struct {
 
 const textHashBytes = 16
 
-// ownKey is the key of the hashes if there are no rollups.
+// ownKey is the key of the hashes of parts and rollups that belong to no folder.
 var ownKey = func() (key rollup.HashKey) {
 	rand.Read(key[:])
 	return key
 }()
 
-// processHash is a hash that is several times faster than that with a key. It is valid in this process only.
+// processHash is a hash for this process only, several times faster than the one with a key.
 func processHash(text []byte) uint64 { return maphash.Bytes(processSeed, text) }
 
 var processSeed = maphash.MakeSeed()
 
-// chooseHash chooses the hash of the texts of an answer. Only rollups need the one with a key.
+// chooseHash chooses the hash of the texts of an answer: only answers from rollups need the one with the key.
 func (r *run) chooseHash(rolledUp bool) {
 	if !rolledUp && r.hash == nil {
 		r.hash = processHash

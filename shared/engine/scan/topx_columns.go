@@ -29,9 +29,9 @@ func (w *worker) tally(of *keyColumn, rows []int32, blocked []int8) {
 // counts all requests, the upper half the blocked ones.
 var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
 
-// number numbers the keys that are in a table: w.numbers[code+1] is the number of each code, or parquet.Absent, so
-// w.numbers[0] is that of parquet.Absent. It returns the place of each number in the table. Numbers and places are valid
-// until the next call.
+// number numbers the keys that are in a table. w.numbers[code+1] is the number of a code, or parquet.Absent; the first
+// element is for the code parquet.Absent. number returns the place of each number in the table. Numbers and places are
+// valid until the next call.
 func (w *worker) number(of *topKeys, table *hashTable) (places []int) {
 	w.places = w.places[:0]
 	w.numbers = append(slices.Grow(w.numbers[:0], len(of.hashes)+1), parquet.Absent)

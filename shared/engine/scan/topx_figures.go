@@ -15,7 +15,7 @@ type figures struct {
 	requests                 [2 * manyFlags]int64 // by their flags
 	bytesSent, requestLength sum
 	origin, svc, total       times
-	ahead                    [3]int32 // of the smallest asn, country and organization in one row group: see orderedTexts
+	ahead                    [3]int32 // of the smallest asn, country and organization of a row group
 	first                    [3]text  // these
 }
 

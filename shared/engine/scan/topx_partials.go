@@ -113,7 +113,7 @@ func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]durat
 	p := &keysOfRows{known: map[uint64]knownKey{}}
 	if kept, ok := g.hashes[t.keys[n].column]; ok && found == len(tallies) {
 		p.keyHashes, p.tallies, p.times = kept, slices.Clone(tallies), slices.Clone(times)
-		t.run.unreserve(int64(found) * keyHashBytes) // which are counted as those of p
+		t.run.unreserve(int64(found) * keyHashBytes) // p counts them
 	} else {
 		p.take(found, of, tallies, times)
 	}
@@ -233,7 +233,7 @@ func (t *topX) sumUpKept(ctx context.Context) (left [][]*keys, err error) {
 }
 
 // sumUpKept adds the figures of the winners in a row group. It reports whether all of them are known. If not, it adds
-// none. Those of spare keys are not in the answer, so no row group is read for them.
+// none. Spare keys are not in the answer, so no row group is read for their figures.
 func (k *keys) sumUpKept(p *keysOfRows) (summed bool, _ error) {
 	if k.places.n == 0 {
 		return true, nil

@@ -211,14 +211,7 @@ func TestRollups(t *testing.T) {
 	if reused == 0 {
 		t.Fatal("all objects were read")
 	}
-	again := func(want int) {
-		t.Helper()
-		report, err := w.maker.Make(t.Context())
-		if err != nil || len(report.Days) != want || report.Unfinished {
-			t.Errorf("rolled up again: %+v, %v; want %d days", report, err, want)
-		}
-	}
-	again(0)
+	w.rollUp(0)
 
 	// A late record: it is read besides the rollup of its day, which is then replaced.
 	late := *w.rows[0]
@@ -230,13 +223,13 @@ func TestRollups(t *testing.T) {
 	if n := w.check(w.engine(nil)); n != reused {
 		t.Errorf("%d objects were not read, with a late one; before, %d", n, reused)
 	}
-	again(0) // the state does not tell yet
+	w.rollUp(0) // the state does not tell yet
 	w.change(func(s *lakestate.State) { s.Changed(lake.PartitionOf(late.TsMs).Day()) })
-	again(1)
+	w.rollUp(1)
 	if n := w.check(w.engine(nil)); n <= reused {
 		t.Errorf("%d objects were not read after the day was rolled up again; before, %d", n, reused)
 	}
-	again(0) // it removes the older rollup
+	w.rollUp(0) // it removes the older rollup
 	names, left := w.rollups()
 	if len(names) != 3 || left < subsets-2 || left > subsets+2 {
 		t.Errorf("the rollups are %q, and %d of subsets; before, %d", names, left, subsets)
@@ -259,7 +252,16 @@ func TestRollups(t *testing.T) {
 	if n := w.check(w.engine(nil)); n > 0 {
 		t.Errorf("%d objects were not read without rollups", n)
 	}
-	again(1) // the one that is missing
+	w.rollUp(1) // the one that is missing
+}
+
+// rollUp rolls up the days that lack a rollup, which are so many.
+func (w rolledUp) rollUp(want int) {
+	w.t.Helper()
+	report, err := w.maker.Make(w.t.Context())
+	if err != nil || len(report.Days) != want || report.Unfinished {
+		w.t.Errorf("rolled up: %+v, %v; want %d days", report, err, want)
+	}
 }
 
 // TestRollupsOfTheNewestDay: the merged hours of the newest day are rolled up every six hours, if more are merged then.
@@ -268,14 +270,7 @@ func TestRollupsOfTheNewestDay(t *testing.T) {
 	now := enginetest.Start
 	w := newMerged(t, fiveDays(t, 900), &blobtest.Memory{Now: func() time.Time { return now }})
 	w.maker.Now = func() time.Time { return now }
-	roll := func(want int) {
-		t.Helper()
-		report, err := w.maker.Make(t.Context())
-		if err != nil || len(report.Days) != want || report.Unfinished {
-			t.Errorf("rolled up: %+v, %v; want %d days", report, err, want)
-		}
-	}
-	roll(3)
+	w.rollUp(3)
 	before := w.check(w.engine(nil))
 
 	merge := func(hours lake.Partition) {
@@ -293,21 +288,21 @@ func TestRollupsOfTheNewestDay(t *testing.T) {
 		w.change(func(s *lakestate.State) { s.Changed(day) })
 	}
 	merge(8)
-	roll(1)
+	w.rollUp(1)
 	eight := w.check(w.engine(nil))
 	if eight <= before {
 		t.Errorf("%d objects were not read after eight hours were rolled up; before, %d", eight, before)
 	}
 	now = now.Add(5 * time.Hour)
 	merge(13)
-	roll(0)
+	w.rollUp(0)
 	if n := w.check(w.engine(nil)); n != eight {
 		t.Errorf("%d objects were not read after thirteen hours were merged; before, %d", n, eight)
 	}
 	now = now.Add(2 * time.Hour)
-	roll(1)
+	w.rollUp(1)
 	now = now.Add(24 * time.Hour)
-	roll(0)
+	w.rollUp(0)
 	if n := w.check(w.engine(nil)); n <= eight {
 		t.Errorf("%d objects were not read after thirteen hours were rolled up; before, %d", n, eight)
 	}
