@@ -1,11 +1,9 @@
 package rollup
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"sort"
 
@@ -318,126 +316,4 @@ func (d *decoder) byte() byte {
 	b := d.Bytes[0]
 	d.Bytes = d.Bytes[1:]
 	return b
-}
-
-// Member is a key of a column. If labels rank the column by times, it has an upper bound of its average of each time.
-type Member struct {
-	Hash
-	Bounds [3]Bound // in the order of query.TimeLabels
-}
-
-// Bound is an upper bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
-type Bound uint8
-
-// perDouble is the number of bounds between a time and its double. Bounds reach up to 2⁴² microseconds.
-const perDouble = 6
-
-// most has all bounds in microseconds. Platforms may calculate them a little differently.
-var most = func() (all [math.MaxUint8 + 1]float64) {
-	for b := range all {
-		all[b] = math.Exp2(float64(b-2) / perDouble)
-	}
-	all[0], all[1], all[math.MaxUint8] = math.Inf(-1), 0, math.Inf(1)
-	return all
-}()
-
-// BoundOf returns a bound of an average.
-func BoundOf(average float64) Bound {
-	const little = 1e-9
-	b, _ := slices.BinarySearch(most[1:], average*(1+little))
-	return Bound(1 + b)
-}
-
-// Most returns the bound in microseconds.
-func (b Bound) Most() float64 { return most[b] }
-
-// members returns a set of keys: the number of bytes of a hash that are there, the number of leading bits before these,
-// for each combination of leading bits the end of its keys, and for each key these bytes and its bounds.
-func members(all []Member, timed bool) []byte {
-	slices.SortFunc(all, func(a, b Member) int { return a.compare(b.Hash) })
-	m := Members{hash: shortHash, lead: max(0, bits.Len(uint(len(all)))-4)}
-	if timed {
-		m.hash = longHash
-	}
-	rest := make([]byte, 0, m.width()*len(all))
-	content := []byte{byte(m.hash), byte(m.lead)}
-	next := 0
-	for prefix := range 1 << m.lead {
-		for ; next < len(all) && m.prefixOf(all[next].First) == prefix; next++ {
-			rest = binary.BigEndian.AppendUint64(rest, all[next].First<<m.lead)
-			rest = rest[:len(rest)-8+m.hash]
-			if timed {
-				for _, b := range all[next].Bounds {
-					rest = append(rest, byte(b))
-				}
-			}
-		}
-		content = binary.LittleEndian.AppendUint32(content, uint32(next))
-	}
-	return append(content, rest...)
-}
-
-// The number of bytes of a hash. With a short one, a key that is not in the set is found in it with a probability of 2⁻²⁰
-// or less, which only costs the time to read records. With a long one, the probability is 2⁻³⁶ or less.
-const (
-	shortHash = 3
-	longHash  = 5
-)
-
-// Members is a set of keys, the section of MembersName.
-type Members struct {
-	hash       int // bytes
-	lead       int // bits
-	ends, rest []byte
-}
-
-// width returns the number of bytes of a key.
-func (m *Members) width() int {
-	if m.hash == longHash {
-		return longHash + 3
-	}
-	return m.hash
-}
-
-func (m *Members) prefixOf(first uint64) int { return int(first >> 1 >> (63 - m.lead)) }
-
-// DecodeMembers reads the section of MembersName. The error is ErrInvalid.
-func DecodeMembers(content []byte) (m Members, _ error) {
-	if len(content) < 2 || content[0] != shortHash && content[0] != longHash || content[1] > 32 {
-		return m, ErrInvalid
-	}
-	m.hash, m.lead = int(content[0]), int(content[1])
-	ends := 4 << m.lead
-	if len(content) < 2+ends {
-		return m, ErrInvalid
-	}
-	m.ends, m.rest = content[2:2+ends], content[2+ends:]
-	if len(m.rest) != m.width()*int(binary.LittleEndian.Uint32(m.ends[ends-4:])) {
-		return m, ErrInvalid
-	}
-	return m, nil
-}
-
-// Find returns the bounds of the key with the first part of a hash, and whether there may be one.
-func (m *Members) Find(first uint64) (bounds [3]Bound, found bool) {
-	prefix, width := m.prefixOf(first), m.width()
-	from := 0
-	if prefix > 0 {
-		from = int(binary.LittleEndian.Uint32(m.ends[4*(prefix-1):])) * width
-	}
-	to := min(int(binary.LittleEndian.Uint32(m.ends[4*prefix:]))*width, len(m.rest))
-	var word [8]byte
-	binary.BigEndian.PutUint64(word[:], first<<m.lead)
-	want := word[:m.hash]
-	for at := from; at < to; at += width {
-		if bytes.Equal(m.rest[at:at+m.hash], want) {
-			if m.hash == longHash {
-				for i := range bounds {
-					bounds[i] = Bound(m.rest[at+m.hash+i])
-				}
-			}
-			return bounds, true
-		}
-	}
-	return bounds, false
 }

@@ -161,7 +161,7 @@ func testKeys(t *testing.T, timed bool) {
 	}
 	const many = 1000
 	for i := range many {
-		keys.Members = append(keys.Members, rollup.Member{Hash: hashOf(i), Bounds: [3]rollup.Bound{1, 0, rollup.Bound(i)}})
+		keys.Members = append(keys.Members, rollup.Member{Hash: hashOf(i), Bounds: boundsOf(i)})
 		if i%2 == 0 {
 			keys.Tallies = append(keys.Tallies, rollup.Tally{First: hashOf(i).First, Requests: uint32(i), Blocked: math.MaxUint32})
 		}
@@ -185,7 +185,7 @@ func testKeys(t *testing.T, timed bool) {
 		hash := hashOf(i)
 		if bounds, has := members.Find(hash.First); has != (i < many) {
 			t.Errorf("key %d is a member: %t", i, has)
-		} else if has && timed && bounds != [3]rollup.Bound{1, 0, rollup.Bound(i)} {
+		} else if has && timed && bounds != boundsOf(i) {
 			t.Errorf("bounds of key %d: %v", i, bounds)
 		}
 		tally, found := tallies.Find(hash.First)
@@ -224,6 +224,23 @@ func testKeys(t *testing.T, timed bool) {
 		t.Error(err)
 	} else if _, found, _ := known.Find(1); found {
 		t.Error("a column without keys has one")
+	}
+}
+
+func boundsOf(i int) rollup.Bounds {
+	return rollup.Bounds{Averages: [3]rollup.Bound{1, 0, rollup.Bound(i)}, Least: rollup.LeastOf(int64(i))}
+}
+
+// TestOlderMembers: members that earlier versions of the program wrote have no bound of the number of requests.
+func TestOlderMembers(t *testing.T) {
+	content := []byte{5, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5, 10, 0, 20}
+	members, err := rollup.DecodeMembers(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds, has := members.Find(0x0102030405060708)
+	if want := (rollup.Bounds{Averages: [3]rollup.Bound{10, 0, 20}, Least: 1}); bounds != want || !has {
+		t.Errorf("%v, %t, want %v", bounds, has, want)
 	}
 }
 
@@ -284,5 +301,19 @@ func TestBound(t *testing.T) {
 	}
 	if most := rollup.Bound(0).Most(); !math.IsInf(most, -1) {
 		t.Errorf("no times have the bound %g", most)
+	}
+}
+
+func TestLeast(t *testing.T) {
+	for _, n := range []int64{0, 1, 7, 8, 15, 16, 17, 100, 1000, 1<<32 + 1, math.MaxInt64} {
+		least := rollup.LeastOf(n).Number()
+		if least > n || n < 1<<33 && (least < n-n/8 || n < 16 && least != n) {
+			t.Errorf("%d has the bound %d", n, least)
+		}
+	}
+	for l := range math.MaxUint8 {
+		if a, b := rollup.Least(l), rollup.Least(l+1); a.Number() >= b.Number() || rollup.LeastOf(a.Number()) != a {
+			t.Errorf("bound %d is of %d, bound %d of %d", a, a.Number(), b, b.Number())
+		}
 	}
 }

@@ -170,7 +170,7 @@ func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
 
 // find returns the key with a hash: nil if the day does not have the key, or if it is not known. In that case there are
 // bounds of its times.
-func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds [3]rollup.Bound, _ error) {
+func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds rollup.Bounds, _ error) {
 	bounds, member := of.members.Find(hash) // most days do not have most keys
 	if !member {
 		return nil, true, bounds, nil
@@ -280,7 +280,7 @@ type slowKeys struct{ unknown []slowKey }
 type slowKey struct {
 	dayKey
 	place  int
-	bounds [3]rollup.Bound
+	bounds rollup.Bounds
 }
 
 // needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners:
@@ -351,19 +351,21 @@ func (k *keys) leastAverages(complete func(place int) bool) (least [3]float64) {
 }
 
 // most returns the highest average that a candidate can have, given what is known and its bounds in other days. In each
-// of these it has at least one request with the time, unless there is no bound.
+// of these it has some requests with the time, unless there is no bound. If it has more, its average comes closer to the
+// bound of a day, but not beyond it.
 func (t *keyTime) most(days []slowKey, time int) float64 {
 	highest, sum, count := math.Inf(-1), t.sum.float(), float64(t.count)
 	for _, of := range days {
-		if most := of.bounds[time].Most(); of.bounds[time] > 0 {
+		if bound := of.bounds.Averages[time]; bound > 0 {
+			most, n := bound.Most(), float64(of.bounds.Least.Number())
 			highest = max(highest, most)
-			sum, count = sum+most, count+1
+			sum, count = sum+n*most, count+n
 		}
 	}
-	if t.count == 0 || highest >= t.average() {
+	if t.count == 0 {
 		return highest
 	}
-	return sum / count
+	return max(highest, sum/count)
 }
 
 // sumUpDays is the last pass over the days.

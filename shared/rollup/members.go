@@ -1,0 +1,172 @@
+package rollup
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Member is a key of a column. If labels rank the column by times, it has bounds of these.
+type Member struct {
+	Hash
+	Bounds
+}
+
+// Bounds tell what is known about the times of a key without its figures.
+type Bounds struct {
+	Averages [3]Bound // upper bounds of the averages, in the order of query.TimeLabels
+	Least    Least    // number of requests with any of the times that the key has
+}
+
+// Least is a lower bound of a number, with four significant bits.
+type Least uint8
+
+// LeastOf returns the highest lower bound of a number that is not negative.
+func LeastOf(n int64) Least {
+	const largest = (8 + math.MaxUint8&7) << (math.MaxUint8>>3 - 1)
+	n = min(n, largest)
+	shift := max(0, bits.Len64(uint64(n))-4)
+	return Least(shift<<3 + int(n>>shift))
+}
+
+// Number returns the lower bound.
+func (l Least) Number() int64 {
+	if l < 8 {
+		return int64(l)
+	}
+	return int64(8+l&7) << (l>>3 - 1)
+}
+
+// Bound is an upper bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
+type Bound uint8
+
+// perDouble is the number of bounds between a time and its double. Bounds reach up to 2⁴² microseconds.
+const perDouble = 6
+
+// most has all bounds in microseconds. Platforms may calculate them a little differently.
+var most = func() (all [math.MaxUint8 + 1]float64) {
+	for b := range all {
+		all[b] = math.Exp2(float64(b-2) / perDouble)
+	}
+	all[0], all[1], all[math.MaxUint8] = math.Inf(-1), 0, math.Inf(1)
+	return all
+}()
+
+// BoundOf returns a bound of an average.
+func BoundOf(average float64) Bound {
+	const little = 1e-9
+	b, _ := slices.BinarySearch(most[1:], average*(1+little))
+	return Bound(1 + b)
+}
+
+// Most returns the bound in microseconds.
+func (b Bound) Most() float64 { return most[b] }
+
+// members returns a set of keys: its kind, the number of leading bits of hashes, for each combination of leading bits the
+// end of its keys, and for each key the bytes of its hash after these bits, and its bounds.
+func members(all []Member, timed bool) []byte {
+	slices.SortFunc(all, func(a, b Member) int { return a.compare(b.Hash) })
+	m := Members{kind: shortMembers, lead: max(0, bits.Len(uint(len(all)))-4)}
+	if timed {
+		m.kind = boundedMembers
+	}
+	hash, bounds := m.widths()
+	rest := make([]byte, 0, (hash+bounds)*len(all))
+	content := []byte{m.kind, byte(m.lead)}
+	next := 0
+	for prefix := range 1 << m.lead {
+		for ; next < len(all) && m.prefixOf(all[next].First) == prefix; next++ {
+			of := &all[next]
+			rest = binary.BigEndian.AppendUint64(rest, of.First<<m.lead)
+			rest = rest[:len(rest)-8+hash]
+			if timed {
+				rest = append(rest, byte(of.Averages[0]), byte(of.Averages[1]), byte(of.Averages[2]), byte(of.Least))
+			}
+		}
+		content = binary.LittleEndian.AppendUint32(content, uint32(next))
+	}
+	return append(content, rest...)
+}
+
+// The kinds of sets of keys. In those without bounds, a key that is not in the set is found in it with a probability of
+// 2⁻²⁰ or less, which only costs the time to read records. In the others, the probability is 2⁻³⁶ or less.
+const (
+	shortMembers   = 3 // 3 bytes of the hash
+	averageMembers = 5 // 5 bytes of the hash, 3 bounds of averages; nobody writes it any more
+	boundedMembers = 6 // 5 bytes of the hash, 3 bounds of averages, 1 of the number of requests
+)
+
+// Members is a set of keys, the section of MembersName.
+type Members struct {
+	kind       byte
+	lead       int // bits
+	ends, rest []byte
+}
+
+// widths returns the numbers of bytes that a key has of its hash and of bounds.
+func (m *Members) widths() (hash, bounds int) {
+	switch m.kind {
+	case averageMembers:
+		return 5, 3
+	case boundedMembers:
+		return 5, 4
+	}
+	return 3, 0
+}
+
+func (m *Members) prefixOf(first uint64) int { return int(first >> 1 >> (63 - m.lead)) }
+
+// DecodeMembers reads the section of MembersName. The error is ErrInvalid.
+func DecodeMembers(content []byte) (m Members, _ error) {
+	kinds := []byte{shortMembers, averageMembers, boundedMembers}
+	if len(content) < 2 || !slices.Contains(kinds, content[0]) || content[1] > 32 {
+		return m, ErrInvalid
+	}
+	m.kind, m.lead = content[0], int(content[1])
+	ends := 4 << m.lead
+	if len(content) < 2+ends {
+		return m, ErrInvalid
+	}
+	m.ends, m.rest = content[2:2+ends], content[2+ends:]
+	hash, bounds := m.widths()
+	if len(m.rest) != (hash+bounds)*int(binary.LittleEndian.Uint32(m.ends[ends-4:])) {
+		return m, ErrInvalid
+	}
+	return m, nil
+}
+
+// Find returns the bounds of the key with the first part of a hash, and whether there may be one.
+func (m *Members) Find(first uint64) (bounds Bounds, found bool) {
+	prefix := m.prefixOf(first)
+	hash, width := m.widths()
+	width += hash
+	from := 0
+	if prefix > 0 {
+		from = int(binary.LittleEndian.Uint32(m.ends[4*(prefix-1):])) * width
+	}
+	to := min(int(binary.LittleEndian.Uint32(m.ends[4*prefix:]))*width, len(m.rest))
+	var word [8]byte
+	binary.BigEndian.PutUint64(word[:], first<<m.lead)
+	for at := from; at < to; at += width {
+		if bytes.Equal(m.rest[at:at+hash], word[:hash]) {
+			return boundsAt(m.rest[at+hash : at+width]), true
+		}
+	}
+	return bounds, false
+}
+
+func boundsAt(content []byte) (of Bounds) {
+	if len(content) == 0 {
+		return of
+	}
+	for i := range of.Averages {
+		of.Averages[i] = Bound(content[i])
+	}
+	of.Least = 1
+	if len(content) > len(of.Averages) {
+		of.Least = Least(content[len(of.Averages)])
+	}
+	return of
+}
