@@ -228,10 +228,10 @@ func testKeys(t *testing.T, timed bool) {
 }
 
 func boundsOf(i int) rollup.Bounds {
-	return rollup.Bounds{Averages: [3]rollup.Bound{1, 0, rollup.Bound(i)}, Least: rollup.LeastOf(int64(i))}
+	return rollup.Bounds{Averages: [3]rollup.Bound{1, 0, rollup.Bound(i)}, Counts: [3]rollup.CountBound{2, 31, rollup.CountBound(i % 32)}}
 }
 
-// TestOlderMembers: members that earlier versions of the program wrote have no bound of the number of requests.
+// TestOlderMembers: members that earlier versions of the program wrote have no bounds of numbers.
 func TestOlderMembers(t *testing.T) {
 	content := []byte{5, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5, 10, 0, 20}
 	members, err := rollup.DecodeMembers(content)
@@ -239,7 +239,7 @@ func TestOlderMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	bounds, has := members.Find(0x0102030405060708)
-	if want := (rollup.Bounds{Averages: [3]rollup.Bound{10, 0, 20}, Least: 1}); bounds != want || !has {
+	if want := (rollup.Bounds{Averages: [3]rollup.Bound{10, 0, 20}}); bounds != want || !has {
 		t.Errorf("%v, %t, want %v", bounds, has, want)
 	}
 }
@@ -295,8 +295,9 @@ func FuzzSections(f *testing.F) {
 func TestBound(t *testing.T) {
 	for _, average := range []float64{-5, 0, 0.1, 1, 1.5, 1000, 30e6, 1e12, 1e20, math.MaxFloat64} {
 		b := rollup.BoundOf(average)
-		if most := b.Most(); most < average || average >= 2 && average < 1e12 && most > 1.13*average {
-			t.Errorf("%g has the bound %g", average, most)
+		least, most := b.Least(), b.Most()
+		if least > average || most < average || average >= 2 && average < 1e12 && (most > 1.13*average || least < average/1.13) {
+			t.Errorf("%g has the bounds %g and %g", average, least, most)
 		}
 	}
 	if most := rollup.Bound(0).Most(); !math.IsInf(most, -1) {
@@ -304,16 +305,17 @@ func TestBound(t *testing.T) {
 	}
 }
 
-func TestLeast(t *testing.T) {
-	for _, n := range []int64{0, 1, 7, 8, 15, 16, 17, 100, 1000, 1<<32 + 1, math.MaxInt64} {
-		least := rollup.LeastOf(n).Number()
-		if least > n || n < 1<<33 && (least < n-n/8 || n < 16 && least != n) {
-			t.Errorf("%d has the bound %d", n, least)
+func TestCountBound(t *testing.T) {
+	for _, n := range []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 100, 1000, 49_151, 49_152, math.MaxInt64} {
+		of := rollup.CountBoundOf(n)
+		least, most := of.Least(), of.Most()
+		if least > float64(n) || most < float64(n) || n < 49_152 && most-least >= float64(n)/2 && most > least {
+			t.Errorf("%d has the bounds %g and %g", n, least, most)
 		}
 	}
-	for l := range math.MaxUint8 {
-		if a, b := rollup.Least(l), rollup.Least(l+1); a.Number() >= b.Number() || rollup.LeastOf(a.Number()) != a {
-			t.Errorf("bound %d is of %d, bound %d of %d", a, a.Number(), b, b.Number())
+	for c := range rollup.CountBound(31) {
+		if next := c + 1; c.Most() != next.Least()-1 || rollup.CountBoundOf(int64(c.Least())) != c {
+			t.Errorf("%d stands for %g to %g, and %d for %g or more", c, c.Least(), c.Most(), next, next.Least())
 		}
 	}
 }

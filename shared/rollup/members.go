@@ -14,33 +14,46 @@ type Member struct {
 	Bounds
 }
 
-// Bounds tell what is known about the times of a key without its figures.
+// Bounds tell what is known about the times of a key without its figures, in the order of query.TimeLabels.
 type Bounds struct {
-	Averages [3]Bound // upper bounds of the averages, in the order of query.TimeLabels
-	Least    Least    // number of requests with any of the times that the key has
+	Averages [3]Bound
+	Counts   [3]CountBound // requests with the times; 0 if the key has any: nobody knows how many
 }
 
-// Least is a lower bound of a number, with four significant bits.
-type Least uint8
+// CountBound tells the two leading bits of a number.
+type CountBound uint8
 
-// LeastOf returns the highest lower bound of a number that is not negative.
-func LeastOf(n int64) Least {
-	const largest = (8 + math.MaxUint8&7) << (math.MaxUint8>>3 - 1)
-	n = min(n, largest)
-	shift := max(0, bits.Len64(uint64(n))-4)
-	return Least(shift<<3 + int(n>>shift))
+const (
+	countBits    = 5
+	largestCount = 1<<countBits - 1 // 49,152 or more
+)
+
+// CountBoundOf returns the bound of a number that is not negative.
+func CountBoundOf(n int64) CountBound {
+	shift := max(0, bits.Len64(uint64(n))-2)
+	return CountBound(min(shift<<1+int(n>>shift), largestCount))
 }
 
-// Number returns the lower bound.
-func (l Least) Number() int64 {
-	if l < 8 {
-		return int64(l)
+// Least returns a lower bound of the number.
+func (c CountBound) Least() float64 {
+	if c < 2 {
+		return float64(c)
 	}
-	return int64(8+l&7) << (l>>3 - 1)
+	return math.Ldexp(float64(2+c&1), int(c>>1)-1)
 }
 
-// Bound is an upper bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
+// Most returns an upper bound of the number.
+func (c CountBound) Most() float64 {
+	if c == largestCount {
+		return math.Inf(1)
+	}
+	return (c + 1).Least() - 1
+}
+
+// Bound is an upper and a lower bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
 type Bound uint8
+
+const little = 1e-9 // more than what platforms differ by
 
 // perDouble is the number of bounds between a time and its double. Bounds reach up to 2⁴² microseconds.
 const perDouble = 6
@@ -56,13 +69,20 @@ var most = func() (all [math.MaxUint8 + 1]float64) {
 
 // BoundOf returns a bound of an average.
 func BoundOf(average float64) Bound {
-	const little = 1e-9
 	b, _ := slices.BinarySearch(most[1:], average*(1+little))
 	return Bound(1 + b)
 }
 
 // Most returns the bound in microseconds.
 func (b Bound) Most() float64 { return most[b] }
+
+// Least returns a lower bound of the average in microseconds.
+func (b Bound) Least() float64 {
+	if b < 2 {
+		return math.Inf(-1)
+	}
+	return most[b-1] * (1 - 2*little)
+}
 
 // members returns a set of keys: its kind, the number of leading bits of hashes, for each combination of leading bits the
 // end of its keys, and for each key the bytes of its hash after these bits, and its bounds.
@@ -82,7 +102,7 @@ func members(all []Member, timed bool) []byte {
 			rest = binary.BigEndian.AppendUint64(rest, of.First<<m.lead)
 			rest = rest[:len(rest)-8+hash]
 			if timed {
-				rest = append(rest, byte(of.Averages[0]), byte(of.Averages[1]), byte(of.Averages[2]), byte(of.Least))
+				rest = of.Bounds.append(rest)
 			}
 		}
 		content = binary.LittleEndian.AppendUint32(content, uint32(next))
@@ -95,7 +115,7 @@ func members(all []Member, timed bool) []byte {
 const (
 	shortMembers   = 3 // 3 bytes of the hash
 	averageMembers = 5 // 5 bytes of the hash, 3 bounds of averages; nobody writes it any more
-	boundedMembers = 6 // 5 bytes of the hash, 3 bounds of averages, 1 of the number of requests
+	boundedMembers = 6 // 5 bytes of the hash, the bytes of Bounds
 )
 
 // Members is a set of keys, the section of MembersName.
@@ -111,7 +131,7 @@ func (m *Members) widths() (hash, bounds int) {
 	case averageMembers:
 		return 5, 3
 	case boundedMembers:
-		return 5, 4
+		return 5, boundsBytes
 	}
 	return 3, 0
 }
@@ -157,16 +177,31 @@ func (m *Members) Find(first uint64) (bounds Bounds, found bool) {
 	return bounds, false
 }
 
-func boundsAt(content []byte) (of Bounds) {
+const boundsBytes = 5
+
+// append appends the bounds of averages, and 16 bits with those of numbers.
+func (b *Bounds) append(to []byte) []byte {
+	counts := uint16(0)
+	for i, average := range b.Averages {
+		to = append(to, byte(average))
+		counts |= uint16(b.Counts[i]) << (i * countBits)
+	}
+	return binary.LittleEndian.AppendUint16(to, counts)
+}
+
+// boundsAt returns the bounds in the bytes of a key after its hash.
+func boundsAt(content []byte) (b Bounds) {
 	if len(content) == 0 {
-		return of
+		return b
 	}
-	for i := range of.Averages {
-		of.Averages[i] = Bound(content[i])
+	for i := range b.Averages {
+		b.Averages[i] = Bound(content[i])
 	}
-	of.Least = 1
-	if len(content) > len(of.Averages) {
-		of.Least = Least(content[len(of.Averages)])
+	if len(content) == boundsBytes {
+		counts := binary.LittleEndian.Uint16(content[len(b.Averages):])
+		for i := range b.Counts {
+			b.Counts[i] = CountBound(counts >> (i * countBits) & largestCount)
+		}
 	}
-	return of
+	return b
 }

@@ -17,7 +17,7 @@ type Subset struct{ Field, Value string }
 // SubsetFields are the fields by whose values a day is rolled up besides as a whole, and FilterField.
 var SubsetFields = []string{"branch", HostField, FilterField}
 
-// HostField is the field of the subsets that list only the values of the default facets.
+// HostField is the field of the subsets whose lists are shorter.
 const HostField = "host"
 
 // Division tells the subsets of a day by the values of a field.
@@ -141,9 +141,12 @@ func (d *Day) Parts() (parts []Subset) {
 	return parts
 }
 
-// HasKeysAndCounts reports whether the rollup of the subset has keys and counts, like that of all records. Rollups of
-// hosts and for Filters are smaller; the counts of a day tell its hosts.
-func (s Subset) HasKeysAndCounts() bool { return s.Field != HostField && s.Field != FilterField }
+// HasCounts reports whether the rollup of the subset has counts of minutes, like that of all records. The counts of a day
+// tell its hosts.
+func (s Subset) HasCounts() bool { return s.Field != HostField && s.Field != FilterField }
+
+// HasKeys reports whether the rollup of the subset has the keys of topx.
+func (s Subset) HasKeys() bool { return s.Field != FilterField }
 
 // Conditions returns the conditions that select the subset.
 func (s Subset) Conditions() ([]query.Condition, error) {

@@ -166,7 +166,7 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	all.days = spans{p.rollups, rollup.DayLength, days, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Day, start, objects, func(day *rollup.Day) bool {
 			_, known := day.HasCounts(counted)
-			return known || !day.Subset.HasKeysAndCounts()
+			return known || !day.Subset.HasCounts()
 		})
 	}}
 	all.weeks = spans{p.rollups.Weeks(), rollup.WeekLength, weeks, func(start int64, objects []lake.Object) bool {

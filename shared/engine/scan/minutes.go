@@ -53,7 +53,7 @@ func newMinutes(r *run) *minutes {
 	}
 	var rest [][]rollup.Subset
 	m.subsets, rest, ok = rollup.SubsetsOf(m.others)
-	lacks := func(s rollup.Subset) bool { return !s.HasKeysAndCounts() }
+	lacks := func(s rollup.Subset) bool { return !s.HasCounts() }
 	if !ok || rest != nil || slices.ContainsFunc(m.subsets, lacks) {
 		return nil
 	}

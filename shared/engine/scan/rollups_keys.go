@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -284,9 +285,9 @@ type slowKey struct {
 }
 
 // needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners:
-// even if their times were as long as their bounds allow, as many candidates are slower as there are winners. They are
-// out. If many keys would be needed, all are out, so that the winners are not proven and more of the slowest keys are
-// compared.
+// even if their averages were as high as their bounds allow, as many candidates are slower as there are winners, even if
+// the averages of these were as low as their bounds allow. They are out. If many keys would be needed, all are out, so
+// that the winners are not proven and more of the slowest keys are compared.
 func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(s.unknown) == 0 {
 		return nil
@@ -295,23 +296,19 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	for _, key := range s.unknown {
 		byPlace[key.place] = append(byPlace[key.place], key)
 	}
-	least := k.leastAverages(func(place int) bool { return byPlace[place] == nil })
-	most := map[int][3]float64{}
+	byTime := make([][3]averageBounds, len(k.candidates))
 	for place, days := range byPlace {
-		if days == nil {
-			continue
-		}
 		slices.SortFunc(days, func(a, b slowKey) int { return a.day - b.day }) // sums of floats depend on the order
-		loses := true
-		var of [3]float64
-		for _, label := range k.labels {
-			if time := timeOf(label); time >= 0 {
-				of[time] = k.candidates[place].times[time].most(days, time)
-				loses = loses && (math.IsInf(of[time], -1) || atMost(of[time]) < least[time])
-			}
+		for time := range byTime[place] {
+			byTime[place][time] = k.candidates[place].times[time].bounds(days, time)
 		}
-		most[place] = of
-		if !loses {
+	}
+	least := k.leastAverages(func(place, time int) float64 { return byTime[place][time].least })
+	for place, days := range byPlace {
+		if days != nil && slices.ContainsFunc(k.labels, func(label string) bool {
+			time := timeOf(label)
+			return time >= 0 && atMost(byTime[place][time].most) >= least[time]
+		}) {
 			for _, key := range days {
 				needed = append(needed, key.dayKey)
 			}
@@ -320,25 +317,30 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(needed) > sizes.few && !k.allListed {
 		needed = nil
 	}
+	isNeeded := map[int]bool{}
 	for _, key := range needed {
-		delete(most, k.slow.place(key.hash))
+		isNeeded[k.slow.place(key.hash)] = true
 	}
-	for place, of := range most {
+	for place, days := range byPlace {
+		if days == nil || isNeeded[place] {
+			continue
+		}
 		k.candidates[place].out = true
-		for time := range of {
-			k.others[time] = max(k.others[time], of[time])
+		for time, of := range byTime[place] {
+			k.others[time] = max(k.others[time], of.most)
 		}
 	}
 	return needed
 }
 
-// leastAverages returns, for each time, the average of the last winner among the candidates that are complete.
-func (k *keys) leastAverages(complete func(place int) bool) (least [3]float64) {
+// leastAverages returns, for each time, the lowest average that the last winner can have, given a lower bound for each
+// candidate that is not out.
+func (k *keys) leastAverages(atLeast func(place, time int) float64) (least [3]float64) {
 	for time := range least {
 		var averages []float64
 		for place := range k.candidates {
-			if t := &k.candidates[place].times[time]; t.count > 0 && complete(place) {
-				averages = append(averages, t.average())
+			if of := &k.candidates[place]; !of.out {
+				averages = append(averages, atLeast(place, time))
 			}
 		}
 		slices.Sort(averages)
@@ -350,22 +352,70 @@ func (k *keys) leastAverages(complete func(place int) bool) (least [3]float64) {
 	return least
 }
 
-// most returns the highest average that a candidate can have, given what is known and its bounds in other days. In each
-// of these it has some requests with the time, unless there is no bound. If it has more, its average comes closer to the
-// bound of a day, but not beyond it.
-func (t *keyTime) most(days []slowKey, time int) float64 {
-	highest, sum, count := math.Inf(-1), t.sum.float(), float64(t.count)
-	for _, of := range days {
-		if bound := of.bounds.Averages[time]; bound > 0 {
-			most, n := bound.Most(), float64(of.bounds.Least.Number())
-			highest = max(highest, most)
-			sum, count = sum+n*most, count+n
+// averageBounds are bounds of the average of a candidate; -Inf if it has no times.
+type averageBounds struct{ least, most float64 }
+
+// bounds returns bounds of the average of a candidate, given its times in the days that know it, and its bounds in
+// others.
+func (t *keyTime) bounds(days []slowKey, time int) (of averageBounds) {
+	lowest, highest := weighted{sum: t.sum.float(), count: float64(t.count)}, weighted{sum: t.sum.float(), count: float64(t.count)}
+	for _, day := range days {
+		bound := day.bounds.Averages[time]
+		if bound == 0 {
+			continue
+		}
+		least, most := 1.0, math.Inf(1)
+		if n := day.bounds.Counts[time]; n > 0 {
+			least, most = n.Least(), n.Most()
+		}
+		lowest.of = append(lowest.of, weight{bound.Least(), least, most})
+		highest.of = append(highest.of, weight{bound.Most(), least, most})
+	}
+	switch {
+	case len(highest.of) > 0:
+		return averageBounds{lowest.least(), highest.most()}
+	case t.count > 0:
+		average := t.average()
+		return averageBounds{average, average}
+	}
+	return averageBounds{math.Inf(-1), math.Inf(-1)}
+}
+
+// weighted is a sum of so many times, and averages of times whose numbers have bounds.
+type weighted struct {
+	sum, count float64
+	of         []weight
+}
+
+type weight struct{ average, least, most float64 }
+
+// most returns the highest average of all times together.
+func (w weighted) most() float64 {
+	for _, of := range w.of {
+		w.sum, w.count = w.sum+of.least*of.average, w.count+of.least
+	}
+	slices.SortStableFunc(w.of, func(a, b weight) int { return cmp.Compare(b.average, a.average) })
+	for _, of := range w.of {
+		switch {
+		case of.average <= w.sum/w.count:
+			return w.sum / w.count
+		case math.IsInf(of.most, 1):
+			return of.average
+		}
+		w.sum, w.count = w.sum+(of.most-of.least)*of.average, w.count+of.most-of.least
+	}
+	return w.sum / w.count
+}
+
+// least returns the lowest average of all times together.
+func (w weighted) least() float64 {
+	w.sum = -w.sum
+	for i := range w.of {
+		if w.of[i].average = -w.of[i].average; math.IsInf(w.of[i].average, 1) {
+			return math.Inf(-1)
 		}
 	}
-	if t.count == 0 {
-		return highest
-	}
-	return max(highest, sum/count)
+	return -w.most()
 }
 
 // sumUpDays is the last pass over the days.

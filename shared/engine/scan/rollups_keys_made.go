@@ -235,14 +235,12 @@ func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
 // member returns the key with bounds of its times.
 func (l *listedKey) member() rollup.Member {
 	m := rollup.Member{Hash: l.rolledUp()}
-	least := l.requests
 	for time, of := range l.times {
 		if of.count > 0 {
 			m.Averages[time] = rollup.BoundOf(query.Times{Count: of.count, Sum: of.sum.whole()}.Average())
-			least = min(least, of.count)
+			m.Counts[time] = rollup.CountBoundOf(of.count)
 		}
 	}
-	m.Least = rollup.LeastOf(least)
 	return m
 }
 

@@ -20,9 +20,6 @@ func listedOf(s rollup.Subset) []query.Dimension {
 	if f, ok := rollup.FilterOf(s); ok {
 		return dimensionsOf(f.Values)
 	}
-	if s.Field == rollup.HostField {
-		return dimensionsOf(query.DefaultFacets)
-	}
 	return listed()
 }
 
@@ -46,21 +43,25 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 }
 
 // lists makes the lists of a rollup, and counts its records. If there are too many different values, there are no
-// lists. For a subset, whole has the lists of its day or week; otherwise it is nil.
+// lists, and if there are too many keys, only the values are listed. For a subset, whole has the lists of its day or
+// week; otherwise it is nil.
 func (r *run) lists(
 	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
 ) (lists rollup.Lists, requests int64, _ error) {
 	requests, err := r.listValues(ctx, groups, listedOf(of.Subset), whole, &lists)
-	if err == nil && of.Subset.HasKeysAndCounts() {
-		err = r.listKeys(ctx, groups, nil, &lists)
-	}
 	switch {
 	case areTooMany(err):
 		return rollup.Lists{}, 0, nil
 	case err != nil:
 		return rollup.Lists{}, 0, err
+	case !of.Subset.HasKeys():
+		return lists, requests, nil
 	}
-	return lists, requests, nil
+	values := lists
+	if err = r.listKeys(ctx, groups, nil, &lists); areTooMany(err) {
+		return values, requests, nil
+	}
+	return lists, requests, err
 }
 
 // listSizes are the sizes of the lists of a rollup.
@@ -75,6 +76,18 @@ type listSizes struct {
 
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
+
+// sizesOf returns the sizes of the lists of a subset of a day.
+func sizesOf(s rollup.Subset) listSizes {
+	of := sizes
+	if s.Field == rollup.HostField {
+		of.known = min(of.known, knownOfHost)
+	}
+	return of
+}
+
+// knownOfHost is the number of keys of a host whose figures are listed, besides the slowest ones.
+const knownOfHost = 300
 
 // sizes are the sizes of new lists. Tests change them.
 var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}

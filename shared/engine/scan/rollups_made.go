@@ -60,8 +60,9 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 		return made, err
 	}
 	defer r.end(groups)
+	r.sizes, r.isPart = sizesOf(of.Subset), whole != nil
 	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
-	if of.Length >= rollup.DayLength && of.Subset.HasKeysAndCounts() {
+	if of.Length >= rollup.DayLength && of.Subset.HasKeys() {
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {
@@ -88,7 +89,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	if of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
 		err = r.listDurations(ctx, groups, &made.lists)
 	}
-	if err == nil && of.Subset.HasKeysAndCounts() {
+	if err == nil && of.Subset.HasCounts() {
 		err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
 	}
 	return made, err

@@ -105,7 +105,9 @@ func TestWeeks(t *testing.T) {
 					first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 					return first.Add(hours * time.Hour).Format("2006-01-02T15:04:05.000Z")
 				}
-				condition := []string{"", `, branch="prod"`, "", "", `, branch="staging"`, `, branch in ("prod", "staging")`, `, branch="none"`}[n%7]
+				condition := []string{
+					"", `, branch="prod"`, "", `, host="shop.example"`, `, branch="staging"`, `, branch in ("prod", "staging")`, `, branch="none"`,
+				}[n%7]
 				q := bind(t, fmt.Sprintf("timestamp between %s and %s%s", at(from), at(to), condition), shapes[n%len(shapes)])
 				reads.answer(t, q, rows, objects, o)
 			}

@@ -52,6 +52,7 @@ type run struct {
 	sizes           listSizes          // of the lists that it makes
 	options         Options            // of the scan
 	before          []rolledUpDay      // the days before the one that it rolls up
+	isPart          bool               // it rolls up a subset of a day, while others are rolled up
 	crew            Crew               // that has counted parts; nil: there are none
 	opened          []rolledUpDay      // whose records are needed, too: their rollups do not have all figures
 	partials        *Partials
@@ -323,7 +324,7 @@ type worker struct {
 	numbers       []int32
 	places        []int
 	pairs         pairs
-	keyHashes     keyHashes
+	hashed        map[string]*hashesInUse
 	tried         triedTexts
 	sections      [3][]byte // of a rollup
 }
@@ -331,7 +332,7 @@ type worker struct {
 func newWorker() *worker {
 	return &worker{
 		columns: map[parquet.Column]*parquet.ColumnValues{}, coded: map[parquet.Column]*parquet.ColumnValues{},
-		spare: map[parquet.Column]*parquet.ColumnValues{},
+		spare: map[parquet.Column]*parquet.ColumnValues{}, hashed: map[string]*hashesInUse{},
 	}
 }
 

@@ -34,23 +34,43 @@ func (w *worker) topKeys(column string) (of topKeys, err error) {
 	if of.keyColumn, err = w.keysOf(column); err != nil {
 		return of, err
 	}
-	n := of.entries.Len()
-	w.keyHashes.hashes = slices.Grow(w.keyHashes.hashes[:0], n)[:n]
-	w.keyHashes.checks = slices.Grow(w.keyHashes.checks[:0], n)[:n]
-	of.keyHashes = w.keyHashes
-	for code := range n {
-		text := of.entries.At(int32(code))
-		h := w.run.textHash(text)
-		of.hashes[code], of.checks[code] = h.hash, h.check
-	}
+	of.keyHashes = w.hashesOf(&of)
 	w.keepHashes(&of)
 	return of, nil
 }
 
-// keepHashes keeps the hashes of the keys, if there is enough memory and codes alone can be read later.
+// hashesInUse are the hashes of the keys of a column in the row group that a worker reads, for other scans of it.
+type hashesInUse struct {
+	keyHashes
+	group groupID
+	by    uint64 // run.hashID
+}
+
+// hashesOf returns the hashes of the keys of a column.
+func (w *worker) hashesOf(of *topKeys) keyHashes {
+	last := w.hashed[of.column]
+	if last == nil {
+		last = new(hashesInUse)
+		w.hashed[of.column] = last
+	}
+	n, group, by := of.entries.Len(), w.group.id(), w.run.hashID()
+	if last.group == group && last.by == by && len(last.hashes) == n {
+		return last.keyHashes
+	}
+	last.group, last.by = group, by
+	last.hashes, last.checks = slices.Grow(last.hashes[:0], n)[:n], slices.Grow(last.checks[:0], n)[:n]
+	for code := range n {
+		h := w.run.textHash(of.entries.At(int32(code)))
+		last.hashes[code], last.checks[code] = h.hash, h.check
+	}
+	return last.keyHashes
+}
+
+// keepHashes keeps the hashes of the keys, if there is enough memory and codes alone can be read later, and if no other
+// scans share them.
 func (w *worker) keepHashes(of *topKeys) {
 	bytes := int64(len(of.hashes)) * keyHashBytes
-	if of.starts == nil && !w.hasCompleteDictionary(of.column) || !w.run.spare(bytes, w.run.memory/2) {
+	if w.run.isPart || of.starts == nil && !w.hasCompleteDictionary(of.column) || !w.run.spare(bytes, w.run.memory/2) {
 		return
 	}
 	if w.group.hashes == nil {
