@@ -190,7 +190,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 			if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
 				w.t.Errorf("%T about %s: %s", shape, period, diff)
 			}
-			if estimate.Reused != cost.Reused {
+			_, isFacets := shape.(query.Facets) // records may be read for texts
+			if estimate.Reused != cost.Reused && !(isFacets && estimate.Reused > cost.Reused) {
 				w.t.Errorf("%T about %s: %d objects were not read, expected %d", shape, period, cost.Reused, estimate.Reused)
 			}
 			reused += cost.Reused
@@ -308,7 +309,7 @@ func TestRollupsOfTheNewestDay(t *testing.T) {
 	}
 }
 
-// TestRollupsOfHosts: questions about the busiest hosts of whole days read no objects, but for topx.
+// TestRollupsOfHosts: questions about the busiest hosts of whole days read no objects, but for timelines about several.
 func TestRollupsOfHosts(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	e := w.engine(nil)
@@ -325,9 +326,8 @@ func TestRollupsOfHosts(t *testing.T) {
 			if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
 				t.Errorf("%T about %s: %s", shape, hosts, diff)
 			}
-			_, isTopX := shape.(query.TopX)
 			_, isTimeline := shape.(query.Timeline)
-			reads := isTopX || isTimeline && strings.Contains(hosts, "in") // addresses of two hosts do not add up
+			reads := isTimeline && strings.Contains(hosts, "in") // addresses of two hosts do not add up
 			if (cost.Reused == 0) != reads {
 				t.Errorf("%T about %s: %d objects were not read", shape, hosts, cost.Reused)
 			}
