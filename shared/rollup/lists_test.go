@@ -244,6 +244,25 @@ func TestOlderMembers(t *testing.T) {
 	}
 }
 
+// TestUnions: unions tell how many texts any branches have together.
+func TestUnions(t *testing.T) {
+	all := []rollup.Union{
+		{Start: 3600, Seconds: 3600, IPs: []rollup.InBranches{{Branches: 1, Texts: 5}, {Branches: 3, Texts: 2}, {Branches: 4, Texts: 1 << 40}}, Sessions: []rollup.InBranches{}},
+		{Start: 0, Seconds: 86400, IPs: []rollup.InBranches{}, Sessions: []rollup.InBranches{{Branches: 1 << 19, Texts: 1}}},
+	}
+	var lists rollup.Lists
+	lists.AddUnions(all)
+	got, err := rollup.DecodeUnions(sectionsOf(t, &lists)[rollup.UnionsName])
+	if diff := cmp.Diff(all, got); err != nil || diff != "" {
+		t.Fatalf("%v\n%s", err, diff)
+	}
+	by := rollup.Division{Subsets: []rollup.Subset{{Field: "branch", Value: "a"}, {Field: "branch", Value: "b"}, {Field: "branch", Value: "c"}}}
+	bits := by.Bits([]rollup.Subset{by.Subsets[1], by.Subsets[2], {Field: "branch", Value: "d"}})
+	if ips, sessions := got[0].In(bits); bits != 6 || ips != 1<<40+2 || sessions != 0 {
+		t.Errorf("of the bits %b: %d addresses, %d sessions", bits, ips, sessions)
+	}
+}
+
 // FuzzSections: sections of any bytes are read or refused.
 func FuzzSections(f *testing.F) {
 	var lists rollup.Lists
@@ -255,6 +274,7 @@ func FuzzSections(f *testing.F) {
 	lists.AddKeys("url", rollup.Keys{
 		Tallies: []rollup.Tally{{First: 1}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Member{{Hash: hashOf(1)}},
 	})
+	lists.AddUnions([]rollup.Union{{Start: 1, IPs: []rollup.InBranches{{Branches: 1, Texts: 1}}}})
 	values := sectionsOf(f, &lists)[rollup.ValuesPartName(d, 0)]
 	f.Add([]byte{1, 0}, uint64(1)) // a place
 	for _, s := range lists.Sections {
@@ -288,6 +308,8 @@ func FuzzSections(f *testing.F) {
 			invalid(err)
 		}
 		_, err = rollup.DecodeSlowest(content)
+		invalid(err)
+		_, err = rollup.DecodeUnions(content)
 		invalid(err)
 	})
 }

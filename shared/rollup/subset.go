@@ -15,7 +15,10 @@ import (
 type Subset struct{ Field, Value string }
 
 // SubsetFields are the fields by whose values a day is rolled up besides as a whole, and FilterField.
-var SubsetFields = []string{"branch", HostField, FilterField}
+var SubsetFields = []string{BranchField, HostField, FilterField}
+
+// BranchField is the field of the subsets that have Unions.
+const BranchField = "branch"
 
 // HostField is the field of the subsets whose lists are shorter.
 const HostField = "host"
@@ -124,6 +127,9 @@ func (d *Day) dividedAs(subsets []Subset) (by Division) {
 	}
 	return by
 }
+
+// Branches returns the branches of a day.
+func (d *Day) Branches() Division { return d.dividedAs([]Subset{{Field: BranchField}}) }
 
 // IsDivided reports whether a day tells its subsets, and has those of all Filters. A day without records need not.
 func (d *Day) IsDivided() bool {

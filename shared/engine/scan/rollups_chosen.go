@@ -21,6 +21,8 @@ type rolledUpDay struct {
 	groups  []*group     // of the objects, once they are opened
 	part    *Part        // nil: it is none
 	whole   *rolledUpDay // the day with all records, if this is a subset
+
+	together []rollup.Subset // all subsets of the day that a timeline is about, if they are several; the first one is rolled up first
 }
 
 // rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first
@@ -148,7 +150,12 @@ func (r *run) rolledUpAs(
 		found = append(found, part)
 	}
 	if len(found) > 1 && !addsUp(r.query.Shape) {
-		return nil, objects
+		if !hasUnions(day.Day, there, r.query.Shape) {
+			return nil, objects
+		}
+		for i := range found {
+			found[i].together = there
+		}
 	}
 	return found, rest
 }

@@ -86,6 +86,11 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	for i, m := range query.Measures {
 		made.lists.Add(cellsNameOf(m), cellsSection(cells[i]))
 	}
+	if by := made.day.Branches(); of.Length == rollup.DayLength && by.NeedsUnions() {
+		if err := r.listUnions(ctx, groups, of.Start, by, &made.lists); err != nil && !areTooMany(err) {
+			return made, err
+		}
+	}
 	if of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
 		err = r.listDurations(ctx, groups, &made.lists)
 	}

@@ -60,6 +60,9 @@ func (r *run) sectionsOf(days []rolledUpDay) map[string][]parquet.Part {
 		return found
 	}
 	for _, day := range days {
+		if day.together != nil {
+			add(*day.whole, rollup.UnionsName)
+		}
 		r.eachSection(func(name string) { add(day, name) }, func(d query.Dimension) {
 			add(day, rollup.ValuesName(d))
 			if day.whole != nil {

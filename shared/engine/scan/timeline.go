@@ -89,7 +89,14 @@ const maxTextBits = 8
 // countAll counts everything, in a pass for each part of the texts.
 func (t *timeline) countAll(ctx context.Context, days []rolledUpDay, groups []*group) error {
 	for _, day := range days {
-		if err := t.join(t.ofDay(day.Day, t.run.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
+		seconds := t.run.query.Shape.(query.Timeline).SegmentSeconds
+		found := t.ofDay(day.Day, seconds)
+		if day.together != nil {
+			if err := t.unite(found, &day, seconds); err != nil {
+				return err
+			}
+		}
+		if err := t.join(found); err != nil {
 			return err
 		}
 	}
