@@ -145,6 +145,10 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, day.Close()) }()
+	neighbour, err := measureNeighbour(ctx, o, day.product)
+	if err != nil {
+		return Report{}, err
+	}
 	exported, err := exportAll(ctx, o, day)
 	if err != nil {
 		return Report{}, err
@@ -174,11 +178,6 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	load, err := runLoad(ctx, o, day.server.client(o.Clients))
-	if err != nil {
-		return Report{}, err
-	}
-	// The last of its large filters are still tried when it has its figures, and would disturb another measurement.
-	neighbour, err := measureNeighbour(ctx, o, day.product)
 	if err != nil {
 		return Report{}, err
 	}

@@ -141,7 +141,25 @@ func measureNeighbour(ctx context.Context, o Options, product Product) (n Neighb
 	}
 	n.Answers, n.PeakBytes = len(took), memory.peak()
 	n.P50, n.P99 = percentile(took, 50), percentile(took, 99)
-	return n, errors.Join(ctx.Err(), bar.Finish())
+	return n, errors.Join(untilIdle(ctx), bar.Finish())
+}
+
+// untilIdle waits until the process needs hardly any processor time, but at most for some minutes. When all answers are
+// there, some of the large filters are still tried.
+func untilIdle(ctx context.Context) error {
+	const most, interval = 4 * time.Minute, time.Second / 4
+	for began := time.Now(); time.Since(began) < most; {
+		before := cpuTime()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(interval):
+		}
+		if cpuTime()-before < interval/10 {
+			break
+		}
+	}
+	return nil
 }
 
 // post sends a body to a data route, reads the whole answer and returns its status. A 5xx is an error, except a 504
