@@ -22,7 +22,7 @@ type rolledUpDay struct {
 	part    *Part        // nil: it is none
 	whole   *rolledUpDay // the day with all records, if this is a subset
 
-	together []rollup.Subset // all subsets of the day that a timeline is about, if they are several; the first one is rolled up first
+	together []rollup.Subset // of the day that a timeline is about, in the order of their rollups, if they are several
 }
 
 // rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first

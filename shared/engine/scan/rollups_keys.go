@@ -284,10 +284,10 @@ type slowKey struct {
 	bounds rollup.Bounds
 }
 
-// needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners:
-// even if their averages were as high as their bounds allow, as many candidates are slower as there are winners, even if
-// the averages of these were as low as their bounds allow. They are out. If many keys would be needed, all are out, so
-// that the winners are not proven and more of the slowest keys are compared.
+// needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners.
+// Their averages are below those of as many candidates as there are winners, wherever these averages are within their
+// bounds. They are out. If many keys would be needed, all are out, so that the winners are not proven and more of the
+// slowest keys are compared.
 func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(s.unknown) == 0 {
 		return nil
@@ -357,8 +357,9 @@ type averageBounds struct{ least, most float64 }
 
 // bounds returns bounds of the average of a candidate, given its times in the days that know it, and its bounds in
 // others.
-func (t *keyTime) bounds(days []slowKey, time int) (of averageBounds) {
-	lowest, highest := weighted{sum: t.sum.float(), count: float64(t.count)}, weighted{sum: t.sum.float(), count: float64(t.count)}
+func (t *keyTime) bounds(days []slowKey, time int) averageBounds {
+	known := weighted{sum: t.sum.float(), count: float64(t.count)}
+	lowest, highest := known, known
 	for _, day := range days {
 		bound := day.bounds.Averages[time]
 		if bound == 0 {

@@ -55,7 +55,8 @@ func (r *run) listUnions(
 	n := 0
 	ips, sessions := unionsOf(u.ips), unionsOf(u.sessions)
 	for i, s := range segmentsOfDay() {
-		union := rollup.Union{Start: start + s.Start, Seconds: s.Seconds, IPs: inBranches(ips[i]), Sessions: inBranches(sessions[i])}
+		union := rollup.Union{Start: start + s.Start, Seconds: s.Seconds}
+		union.IPs, union.Sessions = inBranches(ips[i]), inBranches(sessions[i])
 		n += len(union.IPs) + len(union.Sessions)
 		all = append(all, union)
 	}
