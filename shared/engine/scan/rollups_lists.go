@@ -48,9 +48,17 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 func (r *run) lists(
 	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
 ) (lists rollup.Lists, requests int64, _ error) {
+	before := r.used.Load()
+	giveUp := func() { // what was counted is not needed
+		for _, g := range groups {
+			g.hashes = nil
+		}
+		r.unreserve(r.used.Load() - before)
+	}
 	requests, err := r.listValues(ctx, groups, listedOf(of.Subset), whole, &lists)
 	switch {
 	case areTooMany(err):
+		giveUp()
 		return rollup.Lists{}, 0, nil
 	case err != nil:
 		return rollup.Lists{}, 0, err
@@ -59,6 +67,7 @@ func (r *run) lists(
 	}
 	values := lists
 	if err = r.listKeys(ctx, groups, nil, &lists); areTooMany(err) {
+		giveUp()
 		return values, requests, nil
 	}
 	return lists, requests, err

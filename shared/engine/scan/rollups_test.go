@@ -3,6 +3,7 @@ package scan_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -665,6 +666,24 @@ func TestRollUpWithLittleMemory(t *testing.T) {
 			if got, want := len(lists.Sections), len(query.Measures)+1; got != want { // and counts
 				t.Errorf("%d sections, want %d: the memory is not short", got, want)
 			}
+		}
+	}
+}
+
+// TestListsWithoutKeys: if keys cannot be listed, values are.
+func TestListsWithoutKeys(t *testing.T) {
+	rows := variedRecords(500)
+	for i := range rows {
+		rows[i].URL, rows[i].TotalUs = new("/"), new(int64(math.MaxInt64))
+	}
+	for start, objects := range scan.ByDay(stored(t, rows)) {
+		_, lists, err := scan.RollUp(t.Context(), ofDay(start, objects), scan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := rollup.Day{Sections: lists.Sections}
+		if values := rollup.ValuesName(countedHosts.By); !day.HasSection(values) || day.HasSection(rollup.MembersName("ip")) {
+			t.Errorf("the sections are %+v", lists.Sections)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type unions struct {
 
 	mu            sync.Mutex
 	ips, sessions []textInHour
+	reserved      int64 // bytes of these
 }
 
 // listUnions lists the unions of the branches of a day, unless there are too many.
@@ -45,6 +46,7 @@ func (r *run) listUnions(
 	for _, s := range by.Subsets {
 		u.bits[s.Value] = by.Bits([]rollup.Subset{s})
 	}
+	defer func() { r.unreserve(u.reserved) }()
 	err := r.scanColumns(ctx, groups, []string{"ts_ms", "branch", "ip", "session"}, func(w *worker, _ int) error {
 		return u.read(w)
 	})
@@ -88,11 +90,13 @@ func (u *unions) read(w *worker) error {
 		return int((ts[row]/1000 - u.start) / rollup.Hour), in
 	}
 	ips, sessions := w.textsInHours(columns[2], rows, of), w.textsInHours(columns[3], rows, of)
-	if err := u.run.reserve(int64(len(ips)+len(sessions)) * textInHourBytes); err != nil {
+	bytes := int64(len(ips)+len(sessions)) * textInHourBytes
+	if err := u.run.reserve(bytes); err != nil {
 		return err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.reserved += bytes
 	u.ips, u.sessions = append(u.ips, ips...), append(u.sessions, sessions...)
 	return nil
 }
