@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/orrery/orrery/shared/query"
@@ -12,6 +13,10 @@ func (t *topX) learnedKey(key dayKey) learnedKey {
 	return learnedKey{t.days[key.day].version, t.keys[key.column].column, key.hash}
 }
 
+// mostLearnedDays is the number of days from whose records figures of keys are read if another engine can answer. From
+// object storage, that takes half a second for a day of a million records.
+const mostLearnedDays = 8
+
 // readKeys learns the figures of keys from the records of their days.
 func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 	byDay, byPart := map[int][]dayKey{}, map[int][]dayKey{}
@@ -21,6 +26,9 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		} else {
 			byDay[key.day] = append(byDay[key.day], key)
 		}
+	}
+	if n := len(byDay); n > mostLearnedDays && t.run.options.OnlyRollups {
+		return fmt.Errorf("%w: the figures of some keys must be read from the records of %d days", ErrUnsupported, n)
 	}
 	for d, keys := range byDay {
 		if days := t.run.daysOf(&t.days[d]); days != nil {

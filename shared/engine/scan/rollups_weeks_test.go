@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -113,6 +114,30 @@ func TestWeeks(t *testing.T) {
 			}
 			reads.check(t, of.unread)
 		})
+	}
+}
+
+// TestKeysOfManyDays: if another engine can answer, the figures of keys are read from the records of few days only.
+func TestKeysOfManyDays(t *testing.T) {
+	rows, objects := threeWeeks(t)
+	defer scan.SetListSizes(100, 2048, 2, 1000, 80, 1)()
+	o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, always)), NoFallback: true}
+	for period, want := range map[string]error{
+		"2026-01-04 and 2026-01-08 23:59:59.999": nil, "2026-01-01 and 2026-01-21 23:59:59.999": scan.ErrUnsupported,
+	} {
+		q := bind(t, "timestamp between "+period, query.TopX{Limit: 5, Labels: []string{"ip", "url"}})
+		touched := touching(q, objects)
+		o.OnlyRollups = true
+		read, err := answerFrom(t, q, rows, touched, o)
+		if !errors.Is(err, want) {
+			t.Errorf("%s: error %v, want %v", period, err, want)
+		}
+		if o.OnlyRollups = false; err != nil {
+			read, err = answerFrom(t, q, rows, touched, o)
+		}
+		if err != nil || len(read) == 0 {
+			t.Errorf("%s: %d objects were read: %v", period, len(read), err)
+		}
 	}
 }
 

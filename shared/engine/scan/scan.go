@@ -41,7 +41,8 @@ type Options struct {
 
 	// RolledUpObjects has the names of rollups of objects, by the paths of these.
 	RolledUpObjects map[string]string
-	// OnlyRollups has the scan fail if rollups lack something. Otherwise it reads the records in their place.
+	// OnlyRollups has the scan fail if rollups lack something, or if many days lack figures of keys. Otherwise it reads
+	// the records in their place.
 	OnlyRollups bool
 
 	Parts []Part // of the query, besides the objects
