@@ -150,7 +150,7 @@ func (r *run) rolledUpAs(
 		found = append(found, part)
 	}
 	if len(found) > 1 && !addsUp(r.query.Shape) {
-		if !hasUnions(day.Day, there, r.query.Shape) {
+		if !hasUnions(day.Day, there) {
 			return nil, objects
 		}
 		for i := range found {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
 
@@ -55,8 +54,9 @@ func (r *run) listUnions(
 	}
 	var all []rollup.Union
 	n := 0
-	ips, sessions := unionsOf(u.ips), unionsOf(u.sessions)
-	for i, s := range segmentsOfDay() {
+	segments := segmentsOfDay()
+	ips, sessions := unionsOf(u.ips, segments), unionsOf(u.sessions, segments)
+	for i, s := range segments {
 		union := rollup.Union{Start: start + s.Start, Seconds: s.Seconds}
 		union.IPs, union.Sessions = inBranches(ips[i]), inBranches(sessions[i])
 		n += len(union.IPs) + len(union.Sessions)
@@ -146,12 +146,11 @@ func segmentsOfDay() (all []rollup.Segment) {
 	return all
 }
 
-// unionsOf counts texts by their branches in each of segmentsOfDay. It sorts the texts.
-func unionsOf(texts []textInHour) []map[uint32]int64 {
+// unionsOf counts texts by their branches in each of some segments of a day. It sorts the texts.
+func unionsOf(texts []textInHour, segments []rollup.Segment) []map[uint32]int64 {
 	slices.SortFunc(texts, func(a, b textInHour) int {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.check, b.check))
 	})
-	segments := segmentsOfDay()
 	counts := make([]map[uint32]int64, len(segments))
 	for i := range counts {
 		counts[i] = map[uint32]int64{}
@@ -187,13 +186,12 @@ func inBranches(counts map[uint32]int64) []rollup.InBranches {
 }
 
 // hasUnions reports whether the rollup of a day has the numbers of different addresses of several subsets together.
-func hasUnions(day *rollup.Day, of []rollup.Subset, shape query.Shape) bool {
-	_, isTimeline := shape.(query.Timeline)
-	return isTimeline && of[0].Field == rollup.BranchField && day.HasSection(rollup.UnionsName)
+func hasUnions(day *rollup.Day, of []rollup.Subset) bool {
+	return of[0].Field == rollup.BranchField && day.HasSection(rollup.UnionsName)
 }
 
-// unite replaces the numbers of different addresses and sessions in the segments of a subset: those of all subsets
-// together are in the first one's segments.
+// unite replaces the numbers of different addresses and sessions, which do not add up, in the segments of one of several
+// subsets of a day. The first subset gets the numbers of all of them together, and the others get none.
 func (t *timeline) unite(found *segmentsOfRows, day *rolledUpDay, seconds int64) error {
 	for i := range found.segments {
 		found.segments[i].ips, found.segments[i].sessions = 0, 0

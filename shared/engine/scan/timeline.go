@@ -88,8 +88,8 @@ const maxTextBits = 8
 
 // countAll counts everything, in a pass for each part of the texts.
 func (t *timeline) countAll(ctx context.Context, days []rolledUpDay, groups []*group) error {
+	seconds := t.run.query.Shape.(query.Timeline).SegmentSeconds
 	for _, day := range days {
-		seconds := t.run.query.Shape.(query.Timeline).SegmentSeconds
 		found := t.ofDay(day.Day, seconds)
 		if day.together != nil {
 			if err := t.unite(found, &day, seconds); err != nil {

@@ -41,7 +41,9 @@ func (k *keys) keepSlowest(i, n int, times [][3]duration, hashes []uint64) error
 
 // findLeast finds how slow the winners are at least, once the times of the candidates are complete.
 func (k *keys) findLeast() {
-	least := k.leastAverages(func(place, time int) float64 { return k.candidates[place].times[time].bounds(nil, time).least })
+	least := k.leastAverages(func(place, time int) float64 {
+		return k.candidates[place].times[time].bounds(nil, time).least
+	})
 	for time := range k.least {
 		k.least[time] = math.Inf(1) // no label ranks by it, so there are no winners
 	}
