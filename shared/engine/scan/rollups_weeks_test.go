@@ -107,7 +107,8 @@ func TestWeeks(t *testing.T) {
 					return first.Add(hours * time.Hour).Format("2006-01-02T15:04:05.000Z")
 				}
 				condition := []string{
-					"", `, branch="prod"`, "", `, host="shop.example"`, `, branch="staging"`, `, branch in ("prod", "staging")`, `, branch="none"`,
+					"", `, branch="prod"`, "", `, host="shop.example"`, `, branch="staging"`, `, branch in ("prod", "staging")`,
+					`, branch="none"`,
 				}[n%7]
 				q := bind(t, fmt.Sprintf("timestamp between %s and %s%s", at(from), at(to), condition), shapes[n%len(shapes)])
 				reads.answer(t, q, rows, objects, o)

@@ -190,7 +190,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 			if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
 				w.t.Errorf("%T about %s: %s", shape, period, diff)
 			}
-			_, readsTexts := shape.(query.Facets) // from records, if no rollup has them
+			_, readsTexts := shape.(query.Facets) // from records, if the rollups of several branches lack them
+			readsTexts = readsTexts && strings.Contains(period, "branch in")
 			if cost.Reused > estimate.Reused || cost.Reused < estimate.Reused && !readsTexts {
 				w.t.Errorf("%T about %s: %d objects were not read, expected %d", shape, period, cost.Reused, estimate.Reused)
 			}
