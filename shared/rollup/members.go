@@ -17,7 +17,7 @@ type Member struct {
 // Bounds tell what is known about the times of a key without its figures, in the order of query.TimeLabels.
 type Bounds struct {
 	Averages [3]Bound
-	Counts   [3]CountBound // requests with the times; 0 if the key has any: nobody knows how many
+	Counts   [3]CountBound // of the times; 0 if they were not counted
 }
 
 // CountBound tells the two leading bits of a number.
@@ -50,7 +50,8 @@ func (c CountBound) Most() float64 {
 	return (c + 1).Least() - 1
 }
 
-// Bound is an upper and a lower bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
+// Bound tells an average of times in microseconds by an upper and a lower bound, on a logarithmic scale. 0 is that of no
+// times.
 type Bound uint8
 
 const little = 1e-9 // more than what platforms differ by
@@ -179,7 +180,7 @@ func (m *Members) Find(first uint64) (bounds Bounds, found bool) {
 
 const boundsBytes = 5
 
-// append appends the bounds of averages, and 16 bits with those of numbers.
+// append appends a byte for the bound of each average, and then two bytes with the bounds of all counts.
 func (b *Bounds) append(to []byte) []byte {
 	counts := uint16(0)
 	for i, average := range b.Averages {

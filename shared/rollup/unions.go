@@ -16,7 +16,7 @@ type Union struct {
 	IPs, Sessions  []InBranches
 }
 
-// InBranches counts the texts that records of some branches have, and those of no other branch.
+// InBranches counts the texts that occur in each of some branches, and in no other one.
 type InBranches struct {
 	Branches uint32 // a bit for each of Day.Branches, in their order
 	Texts    int64

@@ -87,7 +87,7 @@ const (
 	tickSeconds    = 0.2
 	runWrites      = 10               // of the run of a report
 	rollupShare    = 0.04             // of the Parquet that the rollups have as many bytes as
-	subsetsShare   = 0.12             // the same of the rollups of branches, of hosts, and for reports
+	subsetsShare   = 0.11             // the same of the rollups of branches, of hosts, and for reports
 	rollupCPU      = 3e-6             // processor seconds to roll up a record once
 	dayRollups     = 2.5              // how often a record of a day is rolled up: a quarter, a half, three quarters and all of the day
 	getsPerRollup  = 6                // reads of a rollup by a query

@@ -13,8 +13,8 @@ func (t *topX) learnedKey(key dayKey) learnedKey {
 	return learnedKey{t.days[key.day].version, t.keys[key.column].column, key.hash}
 }
 
-// mostLearnedDays is the number of days from whose records figures of keys are read if another engine can answer. From
-// object storage, that takes half a second for a day of a million records.
+// mostLearnedDays is the most days from whose records figures of keys are read if another engine can answer. The days
+// are read one after the other, which takes long from object storage.
 const mostLearnedDays = 8
 
 // readKeys learns the figures of keys from the records of their days.
