@@ -595,11 +595,13 @@ func killFunctions(t *testing.T, d *localaws.Deployment, name string) (killed in
 	return killed
 }
 
-// testCompaction waits until the schedule has started compact twice, and checks that the answers stay the same.
+// testCompaction waits until the schedule has started compact twice and days are rolled up, and checks that the answers
+// stay the same. A function that looks for rollups before there are any does so again after a minute.
 func testCompaction(t *testing.T, d *localaws.Deployment, s *targets) {
-	waitFor(t, d, "the schedule to start compact", func() bool {
+	waitFor(t, d, "the schedule to start compact, and the first rollups", func() bool {
 		log, err := os.ReadFile(filepath.Join(d.Functions(), "orrery-compact.log"))
-		return err == nil && bytes.Count(log, []byte(`"msg":"compacted"`)) >= 2
+		return err == nil && bytes.Count(log, []byte(`"msg":"compacted"`)) >= 2 &&
+			bytes.Contains(log, []byte(`"msg":"rolled up"`))
 	})
 	askData(t, s, wholeDay, dataFilters[1])
 }
