@@ -3,6 +3,8 @@ package rollup
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/varints"
@@ -13,6 +15,33 @@ const Minute = 60
 
 // MaxCounts limits the counts of a day. If it has more values and minutes, its section is empty.
 const MaxCounts = 1 << 20
+
+// countedFields are the fields by whose values the requests of minutes are counted.
+const countedFields = `host,branch,security_config["revision"]`
+
+var countedBy = sync.OnceValue(func() []query.Dimension {
+	all, err := query.ParseDimensions(countedFields)
+	if err != nil {
+		panic(err)
+	}
+	return all
+})
+
+// CountsBy reports whether rollups have counts by the values of a dimension.
+func CountsBy(d query.Dimension) bool {
+	return slices.ContainsFunc(countedBy(), func(of query.Dimension) bool { return of.Identity() == d.Identity() })
+}
+
+// Counted returns the counts that a rollup has: those of hosts, and the requests by the value of each other field.
+func Counted(hosts query.Counts) []query.Counts {
+	all := []query.Counts{hosts}
+	for _, d := range countedBy() {
+		if d.Identity() != hosts.By.Identity() {
+			all = append(all, query.Counts{By: d})
+		}
+	}
+	return all
+}
 
 // CountsName is the name of the section with the counts of a shape, whatever its segments are.
 func CountsName(shape query.Counts) string {

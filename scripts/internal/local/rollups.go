@@ -165,8 +165,11 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 	}
 	all.days = spans{p.rollups, rollup.DayLength, days, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Day, start, objects, func(day *rollup.Day) bool {
-			_, known := day.HasCounts(counted)
-			return known || !day.Subset.HasCounts()
+			lacks := func(shape query.Counts) bool {
+				_, known := day.HasCounts(shape)
+				return !known
+			}
+			return !day.Subset.HasCounts() || !slices.ContainsFunc(rollup.Counted(counted), lacks)
 		})
 	}}
 	all.weeks = spans{p.rollups.Weeks(), rollup.WeekLength, weeks, func(start int64, objects []lake.Object) bool {

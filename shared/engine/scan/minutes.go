@@ -12,15 +12,16 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// minutes are the counts of all hosts and minutes, of all records or of a subset. Counts are answered from them if each
-// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions
-// use the same minutes that are kept of row groups.
+// minutes are the counts of all minutes by the values of a field, of all records or of a subset. Counts are answered from
+// them if each other condition holds for all records of a minute and value or for none. Rollups have them, and different
+// questions use the same minutes that are kept of row groups.
 type minutes struct {
 	question string             // that asks for them
 	name     string             // of their section in a rollup
 	each     query.Segmentation // minutes
 	segments query.Segmentation // of the query
-	hosts    query.Selection    // the conditions on hosts
+	source   catalog.Source     // of the values
+	values   query.Selection    // the conditions on them
 	times    []query.Condition  // those on times: spans of minutes
 	others   []query.Condition  // those that select the subsets
 	subsets  []rollup.Subset    // whose rollups have the minutes
@@ -32,10 +33,10 @@ const minuteMs = rollup.Minute * 1000
 // newMinutes returns the minutes from which the query is answered, or nil.
 func newMinutes(r *run) *minutes {
 	shape, ok := r.query.Shape.(query.Counts)
-	if !ok || r.partials == nil && r.rollups == nil || !areHosts(shape.By.Sources) {
+	if !ok || r.partials == nil && r.rollups == nil || !rollup.CountsBy(shape.By) {
 		return nil
 	}
-	m := &minutes{name: rollup.CountsName(shape), segments: r.segments()}
+	m := &minutes{name: rollup.CountsName(shape), segments: r.segments(), source: shape.By.Sources[0]}
 	for _, c := range r.query.Conditions {
 		not := func(holds func(query.Term) bool) func(query.Term) bool {
 			return func(t query.Term) bool { return !holds(t) }
@@ -43,8 +44,8 @@ func newMinutes(r *run) *minutes {
 		switch {
 		case c.Any != nil:
 			return nil
-		case !slices.ContainsFunc(c.Terms, not(isOfHost)):
-			m.hosts.Conditions = append(m.hosts.Conditions, c)
+		case !slices.ContainsFunc(c.Terms, not(m.isOfValue)):
+			m.values.Conditions = append(m.values.Conditions, c)
 		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):
 			m.times = append(m.times, c)
 		default:
@@ -66,11 +67,10 @@ func newMinutes(r *run) *minutes {
 	return m
 }
 
-func areHosts(sources []catalog.Source) bool {
-	return len(sources) == 1 && sources[0].Column == "host"
+// isOfValue reports whether a term tests the values.
+func (m *minutes) isOfValue(t query.Term) bool {
+	return t.Source.Column == m.source.Column && t.Source.Member == m.source.Member
 }
-
-func isOfHost(t query.Term) bool { return areHosts([]catalog.Source{t.Source}) }
 
 // isOfMinutes reports whether a term is a span of whole minutes.
 func isOfMinutes(t query.Term) bool {
@@ -81,7 +81,7 @@ func isOfMinutes(t query.Term) bool {
 
 func isMinute(ms int64) bool { return ms%minuteMs == 0 }
 
-// regrouping adds up the counts of minutes by the segments of the query. It leaves out hosts and minutes for which the
+// regrouping adds up the counts of minutes by the segments of the query. It leaves out values and minutes for which the
 // conditions do not hold.
 type regrouping struct {
 	*minutes
@@ -107,21 +107,28 @@ func (m *minutes) during(ms int64) bool {
 	})
 }
 
-// host reports whether the conditions on hosts hold for a host.
-func (m *minutes) host(name []byte, named bool) bool {
-	if len(m.hosts.Conditions) == 0 {
+// value reports whether the conditions on values hold for a value, or for records without one.
+func (m *minutes) value(text []byte, hasValue bool) bool {
+	if len(m.values.Conditions) == 0 {
 		return true
 	}
 	row := lake.Row{}
-	if named {
-		text := string(name)
-		row.Host = &text
+	if hasValue {
+		value := string(text)
+		switch m.source.Column {
+		case "host":
+			row.Host = &value
+		case "branch":
+			row.Branch = &value
+		case "security_config":
+			row.SecurityConfig = &lake.SecurityConfig{Revision: &value}
+		}
 	}
-	return m.hosts.Holds(&row)
+	return m.values.Holds(&row)
 }
 
-// add adds the numbers of a host and minute.
-func (g *regrouping) add(minute int64, host int32, n []int64) {
+// add adds the numbers of a minute and value.
+func (g *regrouping) add(minute int64, value int32, n []int64) {
 	if minute != g.minute {
 		ms := minute * 1000
 		if minute < g.minute || ms >= g.endMs {
@@ -133,7 +140,7 @@ func (g *regrouping) add(minute int64, host int32, n []int64) {
 	if !g.holds {
 		return
 	}
-	key := segmentValue{g.start, host}
+	key := segmentValue{g.start, value}
 	if last := len(g.into.groups) - 1; last >= 0 && g.into.groups[last] == key {
 		for i, more := range n {
 			g.into.n[last*g.into.width+i] += more
@@ -147,13 +154,13 @@ func (g *regrouping) add(minute int64, host int32, n []int64) {
 func (m *minutes) ofGroup(all *numbered) *numbered {
 	found := &numbered{width: all.width, values: all.values}
 	g := m.regroup(found)
-	hosts := make([]bool, all.values.Len()+1) // for which the conditions hold, by code plus one
-	hosts[0] = m.host(nil, false)
+	holds := make([]bool, all.values.Len()+1) // for which the conditions hold, by code plus one
+	holds[0] = m.value(nil, false)
 	for code := range int32(all.values.Len()) {
-		hosts[code+1] = m.host(all.values.At(code), true)
+		holds[code+1] = m.value(all.values.At(code), true)
 	}
 	for i, key := range all.groups {
-		if hosts[key.value+1] {
+		if holds[key.value+1] {
 			g.add(key.segment, key.value, all.n[i*all.width:][:all.width])
 		}
 	}
@@ -169,17 +176,17 @@ func (m *minutes) ofDay(r *run, w *worker, day rolledUpDay, width int) (*numbere
 	w.sections[0] = content
 	found := &numbered{width: width}
 	g := m.regroup(found)
-	host, holds := int32(parquet.Absent), false
+	value, holds := int32(parquet.Absent), false
 	first, last := r.reach.Spans()[0].FromMs, r.reach.Spans()[0].ToMs
-	err = rollup.EachCount(content, day.Start, width, func(text []byte, named bool) {
-		if holds = m.host(text, named); holds && named {
-			host = found.values.Code(text, parquet.Hash(text))
+	err = rollup.EachCount(content, day.Start, width, func(text []byte, hasValue bool) {
+		if holds = m.value(text, hasValue); holds && hasValue {
+			value = found.values.Code(text, parquet.Hash(text))
 		} else {
-			host = parquet.Absent
+			value = parquet.Absent
 		}
 	}, func(minute int64, n []int64) {
 		if at := minute * 1000; holds && at <= last && at+minuteMs > first {
-			g.add(minute, host, n)
+			g.add(minute, value, n)
 		}
 	})
 	return found, unusable(err)

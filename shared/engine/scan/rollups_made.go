@@ -92,12 +92,19 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 		}
 	}
 	if of.Length == rollup.DayLength && rollup.HasDurations(of.Subset) {
-		err = r.listDurations(ctx, groups, &made.lists)
+		if err := r.listDurations(ctx, groups, &made.lists); err != nil {
+			return made, err
+		}
 	}
-	if err == nil && of.Subset.HasCounts() {
-		err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
+	if !of.Subset.HasCounts() {
+		return made, nil
 	}
-	return made, err
+	for _, shape := range rollup.Counted(of.Counted) {
+		if err := r.listCounts(ctx, groups, of.Start, shape, &made.lists); err != nil {
+			return made, err
+		}
+	}
+	return made, nil
 }
 
 // rollUpWeek makes the lists of a week, and counts its requests. The figures of hours are only those of days.

@@ -197,6 +197,17 @@ func TestCountsOfRollups(t *testing.T) {
 		{shape(3600, "host", same...), `, branch in ("staging", "prod"), host in ("b", "a", "é")`, true},
 		{shape(3600, "host", same...), ", status=404", false},
 		{shape(3600, "host", same[:1]...), "", false},
+		{shape(3600, "branch"), "", true},
+		{shape(4*86400, "branch"), `, branch in ("staging", "prod")`, true},
+		{shape(900, "branch"), `, branch not in ("staging")`, true},
+		{shape(60, "branch"), `, branch=""`, true},
+		{shape(60, "branch"), `, host="a"`, false},
+		{shape(3600, `security_config["revision"]`), "", true},
+		{shape(60, `security_config["revision"]`), `, branch="prod"`, true},
+		{shape(900, `security_config["revision"]`), `, security_config["revision"] ~ "1|5"`, true},
+		{shape(60, `security_config["revision"]`), `, not security_config["revision"] ~ "1|5"`, true},
+		{shape(3600, `security_config["revision"]`), `, security_config["acl_active"] is true`, false},
+		{shape(3600, "method"), "", false},
 		{shape(3600, "hostname", same...), "", false},
 	} {
 		spared, kept := 0, 0
@@ -660,7 +671,7 @@ func TestRollUpWithLittleMemory(t *testing.T) {
 			if diff := cmp.Diff(want.Segments, got.Segments); diff != "" {
 				t.Error(diff)
 			}
-			if got, want := len(lists.Sections), len(query.Measures)+1; got != want { // and counts
+			if got, want := len(lists.Sections), len(query.Measures)+len(rollup.Counted(countedHosts)); got != want {
 				t.Errorf("%d sections, want %d: the memory is not short", got, want)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/gen"
@@ -21,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/mark/asking"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/rollup"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
@@ -243,5 +246,37 @@ func TestMistakes(t *testing.T) {
 	_, err := asking.Run(t.Context(), from, asking.Request{Route: search.Timeline, Filters: "hots=a"}, new([]answer.TimelineResult))
 	if !errors.As(err, new(*query.FilterError)) {
 		t.Errorf("a filter with a mistake: %v", err)
+	}
+}
+
+// TestCountsAreRolledUp: rollups have the counts for which the questions about revisions and branches ask.
+func TestCountsAreRolledUp(t *testing.T) {
+	hosts, err := search.BindCounts("host", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rolledUp := map[string]bool{}
+	for _, shape := range rollup.Counted(hosts) {
+		rolledUp[rollup.CountsName(shape)] = true
+	}
+	rows := generated(t, gen.New(gen.Options{Records: 100, Seed: 1, From: day, To: day.Add(time.Hour)}))
+	var asked []string
+	from := func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
+		if to == string(search.Counts) {
+			shape, err := search.BindCounts(params["by"], nil)
+			if err != nil || params["of"] != search.SelectionsText(nil) || !rolledUp[rollup.CountsName(shape)] {
+				t.Errorf("no rollup has the counts of %v: %v", params, err)
+			}
+			asked = append(asked, params["by"])
+		}
+		return sourceOf(t, rows).Ask(ctx, to, params)
+	}
+	none := func(context.Context, string) ([]document.Info, error) { return nil, nil }
+	r := asking.Request{Route: search.Timeline, Filters: days(1), AtOnce: 1, Versions: none}
+	if _, err := asking.Run(t.Context(), answering.Ask(from), r, &[]answer.TimelineResult{}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(asked, "branch") || len(asked) < 2 {
+		t.Errorf("counts were asked for by %q", asked)
 	}
 }
