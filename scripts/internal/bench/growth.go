@@ -92,6 +92,7 @@ const (
 	tailPercent  = 5
 	crowdTimes   = 6  // as many records in an hour as in six days
 	crowdSeconds = 10 // the goal of each question about the crowd
+	crowdRuns    = 2  // the first answer may wait for the disk
 )
 
 func tailDir(o Options) string { return filepath.Join(o.Dir, "tail") }
@@ -127,7 +128,7 @@ func measurePopulations(ctx context.Context, o Options) (p Populations, err erro
 	if p.Tail, err = askAll(ctx, o, tailDir(o), o.Runs, tail); err != nil {
 		return p, err
 	}
-	p.Crowd, err = askAll(ctx, o, crowdDir(o), 1, crowd)
+	p.Crowd, err = askAll(ctx, o, crowdDir(o), crowdRuns, crowd)
 	return p, err
 }
 
