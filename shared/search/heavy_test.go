@@ -13,6 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
 // byTheMinute is an engine whose queries read a megabyte for each minute of the period that has begun.
@@ -34,6 +35,40 @@ func anHour(t *testing.T) []*lake.Row {
 		fmt.Fprintf(&lines, `{"timestamp":"2026-01-01T10:%02d:30Z","host":"a.example"}`+"\n", minute)
 	}
 	return rowsOf(t, lines.String())
+}
+
+// trying is a starter that fails to answer at once, without reading anything. Started queries read a gigabyte.
+type trying struct{ *starter }
+
+func (a trying) TryDirect(context.Context, query.Query) (_ query.Answer, _ engine.Cost, ok bool) {
+	return
+}
+
+func (a trying) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	return (&priced{}).Estimate(ctx, q)
+}
+
+func (a trying) EstimateStarted(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	return (&priced{bytes: 1_000_000_000}).Estimate(ctx, q)
+}
+
+// TestMaxBytesOfStartedQuery: a query that would read nothing if it were answered at once is not started if that may read
+// more than max_bytes.
+func TestMaxBytesOfStartedQuery(t *testing.T) {
+	for most, starts := range map[string]int{"999999999": 0, "1000000000": 1, "": 1} {
+		a := trying{newStarter(t)}
+		close(a.open)
+		r := request
+		r.MaxBytes = most
+		_, err := newService(t, a, search.Options{Store: pendingtest.NewMemory()}).Search(t.Context(), r)
+		var heavy *search.HeavyError
+		if a.started != starts || errors.As(err, &heavy) != (starts == 0) || starts > 0 && err != nil {
+			t.Errorf("with max_bytes=%s, %d queries were started: %v", most, a.started, err)
+		}
+		if heavy != nil && heavy.Estimate.Bytes.High != 1_000_000_000 {
+			t.Errorf("the error has the estimate %+v", heavy.Estimate.Bytes)
+		}
+	}
 }
 
 // TestMaxBytes: a query that may read more than max_bytes does not run, and the error has the newest part of the period for

@@ -64,7 +64,14 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if r.dryRun() {
 		return s.dryResult(r, q, by, estimate, data, began), nil
 	}
-	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data, estimate))
+	asked := pendingRequest(r, q, data, estimate)
+	if r.MaxBytes != "" {
+		asked.Affordable = func(ctx context.Context) error { // the estimate is that of an answer at once
+			_, _, err := s.estimateWithin(ctx, r, q, true)
+			return err
+		}
+	}
+	answer, cost, err := s.queries.Answer(ctx, asked)
 	if err == nil {
 		err = checkSize(q, answer)
 	}

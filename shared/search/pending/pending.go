@@ -29,6 +29,9 @@ type Request struct {
 	Key    string      // equal for requests of one caller with the same meaning
 	Text   []byte      // the encoded request; it is stored with the query
 	Query  query.Query // not clamped to the extent of the data
+
+	// Affordable returns an error if the query, which was not answered at once, must not be started. nil: it may be.
+	Affordable func(ctx context.Context) error
 }
 
 // Query is a query that has been started. It has everything that another process needs to continue it.

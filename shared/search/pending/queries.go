@@ -132,13 +132,18 @@ const maxStarts = 3
 // have nothing to do with this request. Answer then starts the query again.
 //
 // Errors: *TimeoutError if the query takes longer than a caller waits, fault.TooMany if the caller has too many
-// queries, and otherwise an error of a kind that engine.Engine lists.
+// queries, that of Request.Affordable, and otherwise an error of a kind that engine.Engine lists.
 func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engine.Cost, error) {
 	ctx, cancel := s.withTimeout(caller)
 	defer cancel()
 	if s.direct != nil {
 		if answer, cost, ok := s.direct.TryDirect(ctx, r.Query); ok {
 			return answer, cost, nil
+		}
+		if r.Affordable != nil {
+			if err := r.Affordable(ctx); err != nil {
+				return query.Answer{}, engine.Cost{}, err
+			}
 		}
 	}
 	for started := 1; ; started++ {
