@@ -33,7 +33,7 @@ func (r *run) counts(
 		if groups, err = t.countMinutes(ctx, days, groups, pass.question); err != nil {
 			return nil, err
 		}
-		if len(m.values.Conditions) == 0 { // other questions will need the counts of all values
+		if len(m.values) == 0 { // other questions will need the counts of all values
 			r.query.Conditions, t.segments = m.others, m.each
 			pass.question, pass.join = m.question, func(of *numbered) error { return t.join(m.ofGroup(of)) }
 		}

@@ -6,23 +6,22 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// minutes are the counts of all minutes by the values of a field, of all records or of a subset. Counts are answered from
-// them if each other condition holds for all records of a minute and value or for none. Rollups have them, and different
-// questions use the same minutes that are kept of row groups.
+// minutes are the counts of all minutes by the values of a field, of all records or of a subset. Counts are answered
+// from them if each other condition holds for all records of a minute and value or for none. Rollups have them, and
+// different questions use the same minutes that are kept of row groups.
 type minutes struct {
 	question string             // that asks for them
 	name     string             // of their section in a rollup
 	each     query.Segmentation // minutes
 	segments query.Segmentation // of the query
 	source   catalog.Source     // of the values
-	values   query.Selection    // the conditions on them
-	times    []query.Condition  // those on times: spans of minutes
+	values   []query.Condition  // on them
+	times    []query.Condition  // on times: spans of minutes
 	others   []query.Condition  // those that select the subsets
 	subsets  []rollup.Subset    // whose rollups have the minutes
 	cut      bool               // the period begins or ends within a minute
@@ -45,7 +44,7 @@ func newMinutes(r *run) *minutes {
 		case c.Any != nil:
 			return nil
 		case !slices.ContainsFunc(c.Terms, not(m.isOfValue)):
-			m.values.Conditions = append(m.values.Conditions, c)
+			m.values = append(m.values, c)
 		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):
 			m.times = append(m.times, c)
 		default:
@@ -109,22 +108,11 @@ func (m *minutes) during(ms int64) bool {
 
 // value reports whether the conditions on values hold for a value, or for records without one.
 func (m *minutes) value(text []byte, hasValue bool) bool {
-	if len(m.values.Conditions) == 0 {
-		return true
-	}
-	row := lake.Row{}
-	if hasValue {
-		value := string(text)
-		switch m.source.Column {
-		case "host":
-			row.Host = &value
-		case "branch":
-			row.Branch = &value
-		case "security_config":
-			row.SecurityConfig = &lake.SecurityConfig{Revision: &value}
-		}
-	}
-	return m.values.Holds(&row)
+	passes := func(t query.Term) bool { return t.PassesText(string(text)) }
+	return !slices.ContainsFunc(m.values, func(c query.Condition) bool {
+		holds := hasValue && slices.ContainsFunc(c.Terms, passes)
+		return holds == c.Negated
+	})
 }
 
 // add adds the numbers of a minute and value.
