@@ -52,8 +52,8 @@ func (a trying) EstimateStarted(ctx context.Context, q query.Query) (engine.Esti
 	return (&priced{bytes: 1_000_000_000}).Estimate(ctx, q)
 }
 
-// TestMaxBytesOfStartedQuery: a query that would read nothing if it were answered at once is not started if that may read
-// more than max_bytes.
+// TestMaxBytesOfStartedQuery: a query that would read nothing if it were answered at once is not started if that may
+// read more than max_bytes.
 func TestMaxBytesOfStartedQuery(t *testing.T) {
 	for most, starts := range map[string]int{"999999999": 0, "1000000000": 1, "": 1} {
 		a := trying{newStarter(t)}

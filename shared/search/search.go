@@ -65,8 +65,8 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return s.dryResult(r, q, by, estimate, data, began), nil
 	}
 	asked := pendingRequest(r, q, data, estimate)
-	if r.MaxBytes != "" {
-		asked.Affordable = func(ctx context.Context) error { // the estimate is that of an answer at once
+	if r.MaxBytes != "" && by != s.engine.Name() { // the estimate is that of an answer at once
+		asked.Affordable = func(ctx context.Context) error {
 			_, _, err := s.estimateWithin(ctx, r, q, true)
 			return err
 		}
