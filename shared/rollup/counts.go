@@ -32,7 +32,7 @@ func CountsBy(d query.Dimension) bool {
 	return slices.ContainsFunc(countedBy(), func(of query.Dimension) bool { return of.Identity() == d.Identity() })
 }
 
-// Counted returns the counts that a rollup has: those of hosts, and the requests by the value of each other field.
+// Counted returns all counts of a rollup: those by host, and the requests by branch and by revision of the settings.
 func Counted(hosts query.Counts) []query.Counts {
 	all := []query.Counts{hosts}
 	for _, d := range countedBy() {

@@ -50,8 +50,8 @@ func (c CountBound) Most() float64 {
 	return (c + 1).Least() - 1
 }
 
-// Bound tells an average of times in microseconds by an upper and a lower bound, on a logarithmic scale. 0 is that of no
-// times.
+// Bound tells an average of times in microseconds by an upper and a lower bound, on a logarithmic scale. 0 is that of
+// no times.
 type Bound uint8
 
 const little = 1e-9 // more than what platforms differ by

@@ -147,8 +147,8 @@ func (d *Day) Parts() (parts []Subset) {
 	return parts
 }
 
-// HasCounts reports whether the rollup of the subset has counts of minutes, like that of all records. Those of hosts
-// need none, because the counts of a day tell its hosts.
+// HasCounts reports whether the rollup of the subset has counts of minutes. A host needs none, because the counts of all
+// records are by host.
 func (s Subset) HasCounts() bool { return s.Field != HostField && s.Field != FilterField }
 
 // HasKeys reports whether the rollup of the subset has the keys of topx.

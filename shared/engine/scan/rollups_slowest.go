@@ -42,8 +42,8 @@ type slowKey struct {
 }
 
 // needed returns the keys that must be learned. The other keys that are not known in a day are out: the upper bounds of
-// their averages are below the lower bounds of as many candidates as there are winners. If many keys would be needed, all
-// of them are out, so that the winners are not proven and more of the slowest keys are compared.
+// their averages are below the lower bounds of as many candidates as there are winners. If many keys would be needed,
+// all of them are out, so that the winners are not proven and more of the slowest keys are compared.
 func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(s.unknown) == 0 {
 		return nil

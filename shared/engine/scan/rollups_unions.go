@@ -190,8 +190,8 @@ func hasUnions(day *rollup.Day, of []rollup.Subset) bool {
 	return of[0].Field == rollup.BranchField && day.HasSection(rollup.UnionsName)
 }
 
-// unite replaces the numbers of different addresses and sessions, which do not add up, in the segments of one of several
-// subsets of a day. The first subset gets the numbers of all of them together, and the others get none.
+// unite replaces the numbers of different addresses and sessions, which do not add up, in the segments of one of
+// several subsets of a day. The first subset gets the numbers of all of them together, and the others get none.
 func (t *timeline) unite(found *segmentsOfRows, day *rolledUpDay, seconds int64) error {
 	for i := range found.segments {
 		found.segments[i].ips, found.segments[i].sessions = 0, 0
