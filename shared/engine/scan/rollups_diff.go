@@ -18,21 +18,27 @@ func diffOfDays(
 	ctx context.Context, f *facets[query.Sides], shape query.Diff, days []rolledUpDay, groups []*group,
 ) (query.DiffAnswer, error) {
 	all := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))} // with hashes instead of texts
-	side := func(day rolledUpDay, n int64) query.Sides {
+	sidesOf := func(day rolledUpDay) (one query.Sides) {              // of a request
 		if day.part != nil {
-			return query.Sides{Selected: n * day.part.Counts.Selected, Baseline: n * day.part.Counts.Baseline}
+			return day.part.Counts
 		}
 		if first, _ := day.Times(); shape.Baseline.FromMs <= first && first <= shape.Baseline.ToMs {
-			return query.Sides{Baseline: n}
+			return query.Sides{Baseline: 1}
 		}
-		return query.Sides{Selected: n}
+		return query.Sides{Selected: 1}
+	}
+	times := func(n int64, one query.Sides) query.Sides {
+		return query.Sides{Selected: n * one.Selected, Baseline: n * one.Baseline}
 	}
 	add := func(to *query.Sides, n query.Sides) {
 		to.Selected, to.Baseline = to.Selected+n.Selected, to.Baseline+n.Baseline
 	}
 	var frequent atomic.Int64
 	joined, err := joinDays(ctx, f, days, groups, joining[query.Sides]{
-		of:  func(day rolledUpDay, v *rollup.Value) query.Sides { return side(day, v.Requests) },
+		of: func(day rolledUpDay) func(*rollup.Value) query.Sides {
+			one := sidesOf(day)
+			return func(v *rollup.Value) query.Sides { return times(v.Requests, one) }
+		},
 		add: add,
 		take: func(i int, totals []valueTotal[query.Sides]) error {
 			t := &all.Terms[i]
@@ -51,7 +57,7 @@ func diffOfDays(
 	}
 	all.Requests = f.all
 	for _, day := range days {
-		add(&all.Requests, side(day, day.Requests()))
+		add(&all.Requests, times(day.Requests(), sidesOf(day)))
 	}
 	if all.Requests == (query.Sides{}) {
 		return query.DiffAnswer{}, nil
@@ -64,7 +70,7 @@ func diffOfDays(
 		t := &all.Terms[i]
 		t.Requests = f.by[i].present
 		for d, head := range joined[i].heads {
-			add(&t.Requests, side(days[d], head.Requests))
+			add(&t.Requests, times(head.Requests, sidesOf(days[d])))
 		}
 		t.Values = nil
 		var hashes []textHash

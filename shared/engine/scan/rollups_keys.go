@@ -190,14 +190,44 @@ func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bo
 	return nil, false, bounds, nil
 }
 
-// completeDays is the second pass over the days, after that over the row groups of the other days.
-func (t *topX) completeDays(ctx context.Context, open []*keys) error {
+// completeDays is the second pass over the days, after that over the row groups of the other days. The records of a day
+// are read once, for contested keys, for candidates by time, and for the figures of sure winners. So if more of the
+// slowest keys must be compared first, contested keys are counted later.
+func (t *topX) completeDays(ctx context.Context, open []*keys) (later bool, _ error) {
 	if len(t.days) == 0 {
-		return nil
+		return false, nil
 	}
-	if err := t.completeContested(ctx, open); err != nil {
-		return err
+	contested := t.contestedOf(open)
+	unknown, err := t.lookUp(ctx, contested)
+	if err != nil {
+		return false, err
 	}
+	slow, areMany, err := t.slowOf(ctx, open)
+	if err != nil || areMany {
+		return areMany, err
+	}
+	winners, err := t.lookUp(ctx, t.sureWinners())
+	if err != nil {
+		return false, err
+	}
+	all := slices.Clone(slow)
+	for _, key := range slices.Concat(unknown, winners) {
+		all = append(all, key.dayKey)
+	}
+	if err := t.readKeys(ctx, all); err != nil {
+		return false, err
+	}
+	for _, key := range slow {
+		if learned := t.learned[key]; learned != nil {
+			t.keys[key.column].addSlowKey(key.hash, learned)
+		}
+	}
+	return false, t.addLearned(unknown, contested.add)
+}
+
+// slowOf adds the times of the candidates that days know. It returns those that must be learned, or that more of the
+// slowest keys must be compared because they are many.
+func (t *topX) slowOf(ctx context.Context, open []*keys) (needed []dayKey, areMany bool, _ error) {
 	slow := make([]slowKeys, len(t.keys))
 	isOpen := func(n int) bool { return slices.Contains(open, t.keys[n]) && t.keys[n].slow.n > 0 }
 	err := t.ofDays(ctx, isOpen, func(w *worker, d, n int) error {
@@ -207,22 +237,11 @@ func (t *topX) completeDays(ctx context.Context, open []*keys) error {
 		}
 		return t.completeSlow(&of, &slow[n])
 	})
-	if err != nil {
-		return err
-	}
-	var needed []dayKey
 	for n, k := range t.keys {
-		needed = append(needed, slow[n].needed(k)...)
+		of, many := slow[n].needed(k)
+		needed, areMany = append(needed, of...), areMany || many
 	}
-	if err := t.readKeys(ctx, needed); err != nil {
-		return err
-	}
-	for _, key := range needed {
-		if learned := t.learned[key]; learned != nil {
-			t.keys[key.column].addSlowKey(key.hash, learned)
-		}
-	}
-	return nil
+	return needed, areMany, err
 }
 
 // addSlowKey adds the times of a candidate in a day.
@@ -231,16 +250,30 @@ func (k *keys) addSlowKey(hash uint64, key *rollup.Key) {
 	k.addSlow([]int{k.slow.place(hash)}, []int64{requestsOf(key)}, [][3]duration{times})
 }
 
-// completeContested adds the requests of contested keys.
-func (t *topX) completeContested(ctx context.Context, open []*keys) error {
-	isOpen := func(n int) bool { return slices.Contains(open, t.keys[n]) && t.keys[n].contested.n > 0 }
-	add := func(n, place int, key *rollup.Key) error {
-		t.keys[n].addContested([]int{place}, []int64{requestsOf(key)})
-		return nil
+// contestedOf are the contested keys, whose requests are added.
+func (t *topX) contestedOf(open []*keys) keysInDays {
+	return keysInDays{
+		columns: func(n int) bool { return slices.Contains(open, t.keys[n]) && t.keys[n].contested.n > 0 },
+		hashes:  func(n int) []textHash { return t.keys[n].contested.hashes() },
+		add: func(n, place int, key *rollup.Key) error {
+			t.keys[n].addContested([]int{place}, []int64{requestsOf(key)})
+			return nil
+		},
+		onlyRequests: true,
 	}
-	return t.eachOfDays(ctx, keysInDays{
-		columns: isOpen, hashes: func(n int) []textHash { return t.keys[n].contested.hashes() }, add: add, onlyRequests: true,
-	})
+}
+
+// sureWinners are the keys that win by blocked requests, whatever the second pass finds.
+func (t *topX) sureWinners() keysInDays {
+	winners := make([][]textHash, len(t.keys))
+	for n, k := range t.keys {
+		winners[n] = k.sureWinners()
+	}
+	return keysInDays{
+		columns: func(n int) bool { return len(winners[n]) > 0 },
+		hashes:  func(n int) []textHash { return winners[n] },
+		add:     func(_, _ int, _ *rollup.Key) error { return nil }, // in the last pass
+	}
 }
 
 func requestsOf(key *rollup.Key) (n int64) {
@@ -297,12 +330,29 @@ type keysInDays struct {
 
 // eachOfDays calls add with the keys that a day has.
 func (t *topX) eachOfDays(ctx context.Context, of keysInDays) error {
-	type unknownKey struct {
-		dayKey
-		place int
+	unknown, err := t.lookUp(ctx, of)
+	if err != nil || len(unknown) == 0 {
+		return err
 	}
+	keys := make([]dayKey, len(unknown))
+	for i, key := range unknown {
+		keys[i] = key.dayKey
+	}
+	if err := t.readKeys(ctx, keys); err != nil {
+		return err
+	}
+	return t.addLearned(unknown, of.add)
+}
+
+// unknownKey is a key of a day whose figures must be learned.
+type unknownKey struct {
+	dayKey
+	place int
+}
+
+// lookUp calls add with the keys that are known in a day, and returns the others.
+func (t *topX) lookUp(ctx context.Context, of keysInDays) (unknown []unknownKey, _ error) {
 	var mu sync.Mutex
-	var unknown []unknownKey
 	err := t.ofDays(ctx, of.columns, func(w *worker, d, n int) error {
 		day, err := w.keysOfDay(t, d, n)
 		if err == nil && of.onlyRequests {
@@ -329,19 +379,14 @@ func (t *topX) eachOfDays(ctx context.Context, of keysInDays) error {
 		}
 		return nil
 	})
-	if err != nil || len(unknown) == 0 {
-		return err
-	}
-	keys := make([]dayKey, len(unknown))
-	for i, key := range unknown {
-		keys[i] = key.dayKey
-	}
-	if err := t.readKeys(ctx, keys); err != nil {
-		return err
-	}
-	for _, key := range unknown {
+	return unknown, err
+}
+
+// addLearned calls add with the keys that were learned, and that their days have.
+func (t *topX) addLearned(keys []unknownKey, add func(n, place int, key *rollup.Key) error) error {
+	for _, key := range keys {
 		if learned := t.learned[key.dayKey]; learned != nil {
-			if err := of.add(key.column, key.place, learned); err != nil {
+			if err := add(key.column, key.place, learned); err != nil {
 				return err
 			}
 		}

@@ -44,9 +44,9 @@ type slowKey struct {
 // needed returns the keys that must be learned. The other keys that are not known in a day are out: the upper bounds of
 // their averages are below the lower bounds of as many candidates as there are winners. If many keys would be needed,
 // all of them are out, so that the winners are not proven and more of the slowest keys are compared.
-func (s *slowKeys) needed(k *keys) (needed []dayKey) {
+func (s *slowKeys) needed(k *keys) (needed []dayKey, areMany bool) {
 	if len(s.unknown) == 0 {
-		return nil
+		return nil, false
 	}
 	byPlace := make([][]slowKey, len(k.candidates))
 	for _, key := range s.unknown {
@@ -73,7 +73,7 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 			}
 		}
 	}
-	areMany := len(needed) > sizes.few && !k.allListed
+	areMany = len(needed) > sizes.few && !k.allListed
 	for place, days := range byPlace {
 		if days == nil || contends(place) && !areMany {
 			continue
@@ -84,9 +84,9 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 		}
 	}
 	if areMany {
-		return nil
+		return nil, true
 	}
-	return needed
+	return needed, false
 }
 
 // leastAverages returns, for each time, the lowest average that the last winner can have, given a lower bound for each

@@ -23,7 +23,9 @@ func (r *run) facetsOfDays(
 	f.question = r.questions()[0]
 	all := make([]joinedFacet, len(shape.By))
 	joined, err := joinDays(ctx, f, days, groups, joining[query.Flagged]{
-		of: func(_ rolledUpDay, v *rollup.Value) query.Flagged { return v.Flagged },
+		of: func(rolledUpDay) func(*rollup.Value) query.Flagged {
+			return func(v *rollup.Value) query.Flagged { return v.Flagged }
+		},
 		add: func(to *query.Flagged, n query.Flagged) {
 			to.Requests += n.Requests
 			to.Blocked += n.Blocked
@@ -75,7 +77,7 @@ func hashesOf[C any](totals []valueTotal[C]) []textHash {
 
 // joining says how the values of days and row groups are joined, in counts of type C.
 type joining[C any] struct {
-	of   func(day rolledUpDay, v *rollup.Value) C
+	of   func(day rolledUpDay) func(*rollup.Value) C
 	add  func(to *C, n C)
 	take func(dimension int, totals []valueTotal[C]) error // gets all values of a dimension, part by part
 }
@@ -172,9 +174,10 @@ func (j *joinedValues[C]) join(
 					return err
 				}
 			}
+			countsOf := how.of(day)
 			err := values.Each(func(v *rollup.Value) {
 				if v.Part(bits) == part {
-					p.count(textHash{v.First, v.Check}, how.of(day, v))
+					p.count(textHash{v.First, v.Check}, countsOf(v))
 				}
 			})
 			if err != nil {

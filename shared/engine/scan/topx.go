@@ -230,11 +230,16 @@ func (t *topX) complete(ctx context.Context) error {
 	}
 	err := t.eachColumn(ctx, open, func(w *worker, i int, k *keys) error { return t.completeKeys(w, i, k) },
 		func(_ int, k *keys, p *keysOfRows) error { return k.completeKept(p) })
-	if err == nil {
-		err = t.completeDays(ctx, open)
+	if err != nil {
+		return err
 	}
+	later, err := t.completeDays(ctx, open)
 	for _, k := range open {
-		k.completed()
+		if later {
+			clear(k.requests)
+		} else {
+			k.completed()
+		}
 	}
 	return err
 }

@@ -372,6 +372,22 @@ func (k *keys) completed() {
 	k.contested, k.requests = hashTable{}, nil
 }
 
+// sureWinners returns the keys that win by blocked requests, whatever the requests of contested keys are.
+func (k *keys) sureWinners() (sure []textHash) {
+	for label, totals := range k.ranked {
+		if timeOf(label) >= 0 || len(totals)-k.contested.n > k.limit {
+			continue
+		}
+		for _, t := range totals {
+			if k.contested.n == 0 || k.contested.place(t.hash) < 0 {
+				sure = append(sure, textHash{hash: t.hash})
+			}
+		}
+		break // all of these labels have the same keys
+	}
+	return sure
+}
+
 // cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
 // which texts must break. cut gives back the memory from which the ranks were computed.
 func (k *keys) cut() error {
