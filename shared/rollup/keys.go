@@ -19,6 +19,10 @@ type Keys struct {
 	Known   []Key
 	Members []Member // all keys
 	Timed   bool     // the members have bounds
+
+	// The figures of all keys, in the order of their hashes; without requests: the key is known. Nil: there is no section
+	// with them.
+	Rest []Key
 }
 
 // Tally holds the counts that rank a key.
@@ -42,6 +46,7 @@ type SlowKey struct {
 // Key is a key with its figures.
 type Key struct {
 	Hash
+	Nameless                 bool // the text, and all of the hash but its first part, are not known
 	Text                     string
 	Requests                 []FlagCount // by their flags
 	BytesSent, RequestLength Sum
@@ -75,7 +80,7 @@ func MembersName(column string) string { return "members of " + column }
 
 // KeysNames returns the names of all sections about the keys of a column.
 func KeysNames(column string) []string {
-	return []string{TalliesName(column), SlowestName(column), KnownName(column), MembersName(column)}
+	return []string{TalliesName(column), SlowestName(column), KnownName(column), MembersName(column), RestName(column)}
 }
 
 // AddKeys adds the keys of a column. It sorts them.
@@ -93,6 +98,9 @@ func (l *Lists) AddKeys(column string, k Keys) {
 	l.add(SlowestName(column), e.Bytes)
 	l.add(KnownName(column), k.known())
 	l.add(MembersName(column), members(k.Members, k.Timed))
+	if k.Rest != nil {
+		l.add(RestName(column), rest(k.Rest))
+	}
 }
 
 func (e *encoder) float(f float64) {

@@ -1,6 +1,7 @@
 package rollup_test
 
 import (
+	order "cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -166,6 +167,28 @@ func testKeys(t *testing.T, timed bool) {
 			keys.Tallies = append(keys.Tallies, rollup.Tally{First: hashOf(i).First, Requests: uint32(i), Blocked: math.MaxUint32})
 		}
 	}
+	nameless := func(i int) rollup.Key {
+		key := full
+		key.Hash, key.Text, key.Nameless, key.Origin.Count = rollup.Hash{First: hashOf(i).First}, "", true, 1+int64(i)
+		key.Svc = rollup.Times{Sum: rollup.Sum{Low: uint64(i)}, Count: 1, Min: int64(i), Max: int64(i)}
+		key.Total = rollup.Times{Sum: rollup.Sum{High: -1, Low: math.MaxUint64}, Count: 1, Min: -1, Max: -1}
+		if i%2 == 0 {
+			key.Requests, key.First = []rollup.FlagCount{{Flags: 1, Count: 1}}, [3]*string{nil, &text, nil}
+		}
+		if key.Origin.Count == 1 {
+			key.Origin.Min, key.Origin.Max = 9, 9
+		}
+		return key
+	}
+	for i := range many {
+		key := rollup.Key{}
+		if i%3 != 0 {
+			key = nameless(i)
+		}
+		key.Hash = hashOf(i)
+		keys.Rest = append(keys.Rest, key)
+	}
+	slices.SortFunc(keys.Rest, func(a, b rollup.Key) int { return order.Compare(a.Hash.First, b.Hash.First) })
 	var lists rollup.Lists
 	lists.AddKeys("url", keys)
 	sections := sectionsOf(t, &lists)
@@ -181,12 +204,29 @@ func testKeys(t *testing.T, timed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rest, err := rollup.DecodeRest(sections[rollup.RestName("url")])
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := members.Hashes(&rest)
+	if (len(hashes) == many) != timed || !slices.IsSorted(hashes) {
+		t.Errorf("%d hashes", len(hashes))
+	}
 	for i := range 2 * many {
 		hash := hashOf(i)
-		if bounds, has := members.Find(hash.First); has != (i < many) {
+		place, bounds, has := members.Find(hash.First)
+		if has != (i < many) {
 			t.Errorf("key %d is a member: %t", i, has)
 		} else if has && timed && bounds != boundsOf(i) {
 			t.Errorf("bounds of key %d: %v", i, bounds)
+		}
+		if key, found := rest.At(place, hash.First); found != (has && i%3 != 0) {
+			t.Errorf("the figures of key %d are in the rest: %t", i, found)
+		} else if want := nameless(i); found && !cmp.Equal(want, key) {
+			t.Error(cmp.Diff(want, key))
+		}
+		if i < many && timed && !slices.Contains(hashes, hash.First) {
+			t.Errorf("key %d has not its hash", i)
 		}
 		tally, found := tallies.Find(hash.First)
 		want := rollup.Tally{}
@@ -217,7 +257,7 @@ func testKeys(t *testing.T, timed bool) {
 	sections = sectionsOf(t, &lists)
 	if members, err = rollup.DecodeMembers(sections[rollup.MembersName("url")]); err != nil {
 		t.Error(err)
-	} else if _, has := members.Find(1); has {
+	} else if _, _, has := members.Find(1); has {
 		t.Error("a column without keys has a member")
 	}
 	if known, err = rollup.DecodeKnown(sections[rollup.KnownName("url")]); err != nil {
@@ -240,7 +280,7 @@ func TestOlderMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounds, has := members.Find(0x0102030405060708)
+	_, bounds, has := members.Find(0x0102030405060708)
 	if want := (rollup.Bounds{Averages: [3]rollup.Bound{10, 0, 20}}); bounds != want || !has {
 		t.Errorf("%v, %t, want %v", bounds, has, want)
 	}
@@ -280,9 +320,14 @@ func FuzzSections(f *testing.F) {
 	}, 0)
 	lists.AddKeys("url", rollup.Keys{
 		Tallies: []rollup.Tally{{First: 1}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Member{{Hash: hashOf(1)}},
+		Rest: []rollup.Key{{Hash: hashOf(1), Requests: []rollup.FlagCount{{Flags: 1, Count: 1}}}},
 	})
 	lists.AddUnions([]rollup.Union{{Start: 1, IPs: []rollup.InBranches{{Branches: 1, Texts: 1}}}})
 	values := sectionsOf(f, &lists)[rollup.ValuesPartName(d, 0)]
+	someRest, err := rollup.DecodeRest(sectionsOf(f, &lists)[rollup.RestName("url")])
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add([]byte{1, 0}, uint64(1)) // a place
 	for _, s := range lists.Sections {
 		f.Add(lists.Bytes[s.Offset:s.Offset+s.Length], hashOf(1).First)
@@ -310,7 +355,13 @@ func FuzzSections(f *testing.F) {
 			invalid(err)
 		}
 		if members, err := rollup.DecodeMembers(content); err == nil {
-			members.Find(hash)
+			place, _, _ := members.Find(hash)
+			rest, err := rollup.DecodeRest(content)
+			invalid(err)
+			for _, of := range []rollup.Rest{rest, someRest} {
+				of.At(place, hash)
+				members.Hashes(&of)
+			}
 		} else {
 			invalid(err)
 		}

@@ -158,8 +158,8 @@ func DecodeMembers(content []byte) (m Members, _ error) {
 	return m, nil
 }
 
-// Find returns the bounds of the key with the first part of a hash, and whether there may be one.
-func (m *Members) Find(first uint64) (bounds Bounds, found bool) {
+// Find returns the place of the key with the first part of a hash among all keys, its bounds, and whether there may be one.
+func (m *Members) Find(first uint64) (place int, bounds Bounds, found bool) {
 	prefix := m.prefixOf(first)
 	hash, width := m.widths()
 	width += hash
@@ -172,10 +172,29 @@ func (m *Members) Find(first uint64) (bounds Bounds, found bool) {
 	binary.BigEndian.PutUint64(word[:], first<<m.lead)
 	for at := from; at < to; at += width {
 		if bytes.Equal(m.rest[at:at+hash], word[:hash]) {
-			return boundsAt(m.rest[at+hash : at+width]), true
+			return at / width, boundsAt(m.rest[at+hash : at+width]), true
 		}
 	}
-	return bounds, false
+	return 0, bounds, false
+}
+
+// Hashes returns the first parts of the hashes of all keys, given their Rest. Only keys that have bounds have enough of
+// their hashes; for others, the result is nil.
+func (m *Members) Hashes(r *Rest) (hashes []uint64) {
+	hash, bounds := m.widths()
+	width := hash + bounds
+	if 8*hash+restBits < 64 || len(m.rest) != width*len(r.ends) {
+		return nil
+	}
+	for prefix := range 1 << m.lead {
+		for end := int(binary.LittleEndian.Uint32(m.ends[4*prefix:])); len(hashes) < min(end, len(r.ends)); {
+			var word [8]byte
+			copy(word[:], m.rest[width*len(hashes):][:hash])
+			first := binary.BigEndian.Uint64(word[:])>>m.lead | uint64(prefix)<<1<<(63-m.lead)
+			hashes = append(hashes, first&^restEnd|uint64(r.ends[len(hashes)]))
+		}
+	}
+	return hashes
 }
 
 const boundsBytes = 5

@@ -154,6 +154,9 @@ func (s Subset) HasCounts() bool { return s.Field != HostField && s.Field != Fil
 // HasKeys reports whether the rollup of the subset has the keys of topx.
 func (s Subset) HasKeys() bool { return s.Field != FilterField }
 
+// HasRest reports whether the rollup of the subset in a day has the figures of all keys of topx.
+func (s Subset) HasRest() bool { return s.Field == HostField }
+
 // Conditions returns the conditions that select the subset.
 func (s Subset) Conditions() ([]query.Condition, error) {
 	if s == (Subset{}) {

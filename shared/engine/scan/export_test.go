@@ -12,7 +12,7 @@ func ForgetFooters() { footers.clear() }
 // SetListSizes makes the lists of new rollups small, until undo is called.
 func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := sizes
-	sizes = listSizes{texts, undivided, known, slowest, blocked, few}
+	sizes = listSizes{texts, undivided, known, slowest, blocked, false, few}
 	return func() { sizes = before }
 }
 
@@ -26,6 +26,6 @@ func SetMaxDistinct(n int64) (undo func()) {
 // SetPartSizes makes the lists of new parts small, until undo is called.
 func SetPartSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := partSizes
-	partSizes = listSizes{texts, undivided, known, slowest, blocked, few}
+	partSizes = listSizes{texts, undivided, known, slowest, blocked, false, few}
 	return func() { partSizes = before }
 }

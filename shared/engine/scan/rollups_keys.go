@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/orrery/orrery/shared/rollup"
 )
@@ -93,11 +92,19 @@ func (t *topX) keepListed(n int) error {
 			if !k.timed {
 				continue
 			}
-			var found [3]slowest
-			for time, of := range t.listed[dayColumn{d, column}] {
-				if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
-					return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
+			listed := t.listed[dayColumn{d, column}]
+			if !k.suffice(n, &listed) {
+				all, err := t.slowestOfAll(t.days[d], k)
+				if err == nil {
+					err = k.keepSlow(len(t.groups)+d, &all)
 				}
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			var found [3]slowest
+			for time, of := range listed {
 				found[time].others = of.Others
 				for i, key := range of.Keys {
 					if isFast := k.isFast(time, key.Average); isFast || i == n {
@@ -114,6 +121,16 @@ func (t *topX) keepListed(n int) error {
 		}
 	}
 	return nil
+}
+
+// suffice reports whether lists have the n slowest keys, but for those that are too fast.
+func (k *keys) suffice(n int, listed *[3]rollup.Slowest) bool {
+	for time, of := range listed {
+		if n > len(of.Keys) && !math.IsInf(of.Others, -1) && !k.isFast(time, of.Others) {
+			return false
+		}
+	}
+	return true
 }
 
 // talliesOf returns the tallies of a column in a day. They are valid until the next call.
@@ -143,53 +160,6 @@ func (w *worker) nextSection() func(day rolledUpDay, name string) ([]byte, error
 	}
 }
 
-// keysOfDay are the keys of a column in a day.
-type keysOfDay struct {
-	day, column int
-	known       rollup.KnownKeys
-	members     rollup.Members
-	tallies     rollup.Tallies // nil: not only requests are asked for
-}
-
-// keysOfDay returns the keys of a column in a day. They are valid until the next call.
-func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
-	of.day, of.column = d, n
-	content, err := w.section(1, t.days[d], rollup.KnownName(t.keys[n].column))
-	if err != nil {
-		return of, err
-	}
-	if of.known, err = rollup.DecodeKnown(content); err != nil {
-		return of, err
-	}
-	if content, err = w.section(2, t.days[d], rollup.MembersName(t.keys[n].column)); err != nil {
-		return of, err
-	}
-	of.members, err = rollup.DecodeMembers(content)
-	return of, err
-}
-
-// find returns the key with a hash: nil if the day does not have the key, or if it is not known. In that case there are
-// bounds of its times.
-func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds rollup.Bounds, _ error) {
-	bounds, member := of.members.Find(hash) // most days do not have most keys
-	if !member {
-		return nil, true, bounds, nil
-	}
-	if key, known := t.run.rollups.learned.find(t.learnedKey(dayKey{of.day, of.column, hash})); known {
-		return key, true, bounds, nil
-	}
-	if of.tallies != nil {
-		if tally, found := of.tallies.Find(hash); found {
-			return &rollup.Key{Requests: []rollup.FlagCount{{Count: int64(tally.Requests)}}}, true, bounds, nil
-		}
-	}
-	found, listed, err := of.known.Find(hash)
-	if err != nil || listed {
-		return &found, true, bounds, err
-	}
-	return nil, false, bounds, nil
-}
-
 // completeDays is the second pass over the days, after that over the row groups of the other days. The records of a day
 // are read once, for contested keys, for candidates by time, and for the figures of sure winners. So if more of the
 // slowest keys must be compared first, contested keys are counted later.
@@ -210,11 +180,8 @@ func (t *topX) completeDays(ctx context.Context, open []*keys) (later bool, _ er
 	if err != nil {
 		return false, err
 	}
-	all := slices.Clone(slow)
-	for _, key := range slices.Concat(unknown, winners) {
-		all = append(all, key.dayKey)
-	}
-	if err := t.readKeys(ctx, all); err != nil {
+	all := append(dayKeysOf(slices.Concat(unknown, winners)), slow...)
+	if err := t.readKeys(ctx, all, false); err != nil {
 		return false, err
 	}
 	for _, key := range slow {
@@ -246,8 +213,7 @@ func (t *topX) slowOf(ctx context.Context, open []*keys) (needed []dayKey, areMa
 
 // addSlowKey adds the times of a candidate in a day.
 func (k *keys) addSlowKey(hash uint64, key *rollup.Key) {
-	times := [3]duration{durationOf(key.Origin), durationOf(key.Svc), durationOf(key.Total)}
-	k.addSlow([]int{k.slow.place(hash)}, []int64{requestsOf(key)}, [][3]duration{times})
+	k.addSlow([]int{k.slow.place(hash)}, []int64{requestsOf(key)}, [][3]duration{durationsOf(key)})
 }
 
 // contestedOf are the contested keys, whose requests are added.
@@ -286,110 +252,93 @@ func requestsOf(key *rollup.Key) (n int64) {
 // sumUpDays is the last pass over the days.
 func (t *topX) sumUpDays(ctx context.Context) error {
 	hasWinners := func(n int) bool { return t.keys[n].places.n > 0 }
+	hashes := func(n int) []textHash { return t.keys[n].places.hashes() }
 	add := func(n, place int, key *rollup.Key) error {
 		k := t.keys[n]
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if err := k.checks[place].compare(key.Check); err != nil {
-			return err
-		}
 		if place < k.first {
 			k.figures[place].join(figuresOf(key))
-			k.texts[place] = copyOf([]byte(key.Text))
 		}
-		return nil
+		return k.nameOfDay(place, key)
 	}
-	return t.eachOfDays(ctx, keysInDays{
-		columns: hasWinners, hashes: func(n int) []textHash { return t.keys[n].places.hashes() }, add: add,
+	err := t.eachOfDays(ctx, keysInDays{
+		columns: hasWinners, hashes: hashes, add: add,
 		// Spare keys need no figures, and the texts of suspects are compared where they are known.
 		needed: func(n, place int) bool { return place < t.keys[n].first },
 	})
-}
-
-// tiesOfDays finds the texts of ties that days have, and compares their hashes.
-func (t *topX) tiesOfDays(ctx context.Context, column int, tied *hashTable, found [][]byte, checks []keyCheck) error {
-	is := func(n int) bool { return n == column }
-	k := t.keys[column]
-	add := func(_, place int, key *rollup.Key) error {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		found[place] = copyOf([]byte(key.Text))
-		return checks[place].compare(key.Check)
-	}
-	return t.eachOfDays(ctx, keysInDays{columns: is, hashes: func(int) []textHash { return tied.hashes() }, add: add})
-}
-
-// keysInDays are keys that are looked for in each day.
-type keysInDays struct {
-	columns      func(n int) bool
-	hashes       func(n int) []textHash // of the keys of a column, by place
-	add          func(n, place int, key *rollup.Key) error
-	needed       func(n, place int) bool // whether a key is read that is not known; nil: every key
-	onlyRequests bool                    // other figures are not needed
-}
-
-// eachOfDays calls add with the keys that a day has.
-func (t *topX) eachOfDays(ctx context.Context, of keysInDays) error {
-	unknown, err := t.lookUp(ctx, of)
-	if err != nil || len(unknown) == 0 {
+	if err != nil {
 		return err
 	}
-	keys := make([]dayKey, len(unknown))
-	for i, key := range unknown {
-		keys[i] = key.dayKey
-	}
-	if err := t.readKeys(ctx, keys); err != nil {
-		return err
-	}
-	return t.addLearned(unknown, of.add)
+	return t.nameWinners(ctx)
 }
 
-// unknownKey is a key of a day whose figures must be learned.
-type unknownKey struct {
-	dayKey
-	place int
-}
-
-// lookUp calls add with the keys that are known in a day, and returns the others.
-func (t *topX) lookUp(ctx context.Context, of keysInDays) (unknown []unknownKey, _ error) {
-	var mu sync.Mutex
-	err := t.ofDays(ctx, of.columns, func(w *worker, d, n int) error {
-		day, err := w.keysOfDay(t, d, n)
-		if err == nil && of.onlyRequests {
-			day.tallies, err = w.talliesOf(t, d, t.keys[n])
+// nameWinners finds the texts of winners that no day knows, so that they are nameless in all of them.
+func (t *topX) nameWinners(ctx context.Context) error {
+	for n, k := range t.keys {
+		var nameless hashTable
+		for place, hash := range k.places.hashes()[:k.first] {
+			if k.texts[place] == nil {
+				nameless.add(hash.hash)
+			}
 		}
-		if err != nil {
+		if nameless.n == 0 {
+			continue
+		}
+		found, checks := make([][]byte, nameless.n), make([]keyCheck, nameless.n)
+		if err := t.textsOfDays(ctx, n, &nameless, found, checks); err != nil {
 			return err
 		}
-		for place, text := range of.hashes(n) {
-			key, known, _, err := t.find(&day, text.hash)
-			switch {
-			case err != nil:
-				return err
-			case key != nil:
-				err = of.add(n, place, key)
-			case !known && (of.needed == nil || of.needed(n, place)):
-				mu.Lock()
-				unknown = append(unknown, unknownKey{dayKey{d, n, text.hash}, place})
-				mu.Unlock()
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return unknown, err
-}
-
-// addLearned calls add with the keys that were learned, and that their days have.
-func (t *topX) addLearned(keys []unknownKey, add func(n, place int, key *rollup.Key) error) error {
-	for _, key := range keys {
-		if learned := t.learned[key.dayKey]; learned != nil {
-			if err := add(key.column, key.place, learned); err != nil {
-				return err
-			}
+		for i, hash := range nameless.hashes() {
+			k.texts[k.places.place(hash.hash)] = found[i]
 		}
 	}
 	return nil
+}
+
+// nameOfDay takes the text of a winner in a day.
+func (k *keys) nameOfDay(place int, key *rollup.Key) error {
+	if key.Nameless {
+		return nil
+	}
+	if place < k.first {
+		k.texts[place] = copyOf([]byte(key.Text))
+	}
+	return k.checks[place].compare(key.Check)
+}
+
+// textsOfDays finds the texts of some keys of a column that days have, and compares their hashes. Of the days that have
+// a key whose text none of them knows, it reads one.
+func (t *topX) textsOfDays(ctx context.Context, column int, keys *hashTable, found [][]byte, checks []keyCheck) error {
+	k := t.keys[column]
+	of := keysInDays{
+		columns: func(n int) bool { return n == column },
+		hashes:  func(int) []textHash { return keys.hashes() },
+		add: func(_, place int, key *rollup.Key) error {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			found[place] = copyOf([]byte(key.Text))
+			return checks[place].compare(key.Check)
+		},
+		named: true,
+	}
+	unknown, err := t.lookUp(ctx, of)
+	for err == nil && len(unknown) > 0 {
+		var now, later []unknownKey
+		asked := make([]bool, keys.n)
+		for _, key := range unknown {
+			switch {
+			case found[key.place] != nil:
+			case asked[key.place]:
+				later = append(later, key)
+			default:
+				asked[key.place], now = true, append(now, key)
+			}
+		}
+		if err = t.readKeys(ctx, dayKeysOf(now), true); err == nil {
+			err = t.addLearned(now, of.add)
+		}
+		unknown = later
+	}
+	return err
 }

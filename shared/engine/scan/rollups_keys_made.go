@@ -63,6 +63,7 @@ type listedKeys struct {
 	dividedKeys
 	all     []listedKey
 	slowest [3]rollup.Slowest
+	hasRest bool // the figures of all keys are listed if there is enough memory
 }
 
 type listedKey struct {
@@ -121,6 +122,17 @@ func (l *listedKeys) choose() error {
 		l.slowest[time] = found
 		for _, key := range found.Keys {
 			l.spares = append(l.spares, key.First)
+		}
+	}
+	if l.hasRest = l.run.sizes.rest && l.timed; l.hasRest && l.run.reserve(int64(len(l.all))*figuresBytes) == nil {
+		known := make(map[uint64]bool, len(l.spares))
+		for _, hash := range l.spares {
+			known[hash] = true
+		}
+		for _, key := range l.all {
+			if !known[key.hash] {
+				l.rest = append(l.rest, key.hash)
+			}
 		}
 	}
 	return l.placeWinners()
@@ -225,11 +237,29 @@ func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
 			})
 		}
 	}
-	for place, hash := range l.places.hashes() {
+	for place, hash := range l.places.hashes()[:len(l.keys.texts)] {
 		hash.check = l.checks[place].hash
 		keys.Known = append(keys.Known, l.figures[place].rolledUp(hash, l.keys.texts[place]))
 	}
+	if l.hasRest {
+		keys.Rest = l.listedRest()
+	}
 	return keys, nil
+}
+
+// listedRest returns the figures of all keys but those that are known; none if they need too much memory.
+func (l *listedKeys) listedRest() []rollup.Key {
+	if len(l.figures) < len(l.all) {
+		return []rollup.Key{}
+	}
+	rest := make([]rollup.Key, len(l.all))
+	for i, key := range l.all {
+		rest[i].Hash = key.rolledUp()
+		if place := l.places.place(key.hash); place >= len(l.keys.texts) {
+			rest[i] = l.figures[place].rolledUp(key.textHash, nil)
+		}
+	}
+	return rest
 }
 
 // member returns the key with bounds of its times.

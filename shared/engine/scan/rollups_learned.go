@@ -3,6 +3,8 @@ package scan
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/orrery/orrery/shared/query"
@@ -17,8 +19,15 @@ func (t *topX) learnedKey(key dayKey) learnedKey {
 // are read one after the other, which takes long from object storage.
 const mostLearnedDays = 8
 
-// readKeys learns the figures of keys from the records of their days.
-func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
+// readKeys learns the figures of keys, if possible from the rollups of their days, otherwise from the records.
+// Rollups do not have the texts of these keys.
+func (t *topX) readKeys(ctx context.Context, all []dayKey, withTexts bool) error {
+	if !withTexts {
+		var err error
+		if all, err = t.readRests(ctx, all); err != nil {
+			return err
+		}
+	}
 	byDay, byPart := map[int][]dayKey{}, map[int][]dayKey{}
 	for _, key := range all {
 		if t.days[key.day].part != nil {
@@ -32,7 +41,7 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 	}
 	for d, keys := range byDay {
 		if days := t.run.daysOf(&t.days[d]); days != nil {
-			if err := t.readWeek(ctx, days, keys); err != nil {
+			if err := t.readWeek(ctx, days, keys, withTexts); err != nil {
 				return err
 			}
 			continue
@@ -42,6 +51,56 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		}
 	}
 	return t.askKeys(ctx, byPart)
+}
+
+// readRests learns the figures of the keys of days that list those of all keys. It returns the other keys.
+func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ error) {
+	byColumn := map[dayColumn][]dayKey{}
+	for _, key := range all {
+		of := dayColumn{key.day, key.column}
+		if has, _ := t.days[of.day].HasRest(t.keys[of.column].column); has {
+			byColumn[of] = append(byColumn[of], key)
+		} else {
+			others = append(others, key)
+		}
+	}
+	listed := slices.Collect(maps.Keys(byColumn))
+	var mu sync.Mutex
+	err := t.run.each(ctx, len(listed), func(w *worker, i int) error {
+		of := listed[i]
+		keys, err := w.keysOfDay(t, of.day, of.column)
+		if err != nil {
+			return err
+		}
+		rest, err := t.run.restOf(t.days[of.day], t.keys[of.column].column)
+		if err != nil {
+			return unusable(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, wanted := range byColumn[of] {
+			place, _, _ := keys.members.Find(wanted.hash)
+			if key, found := rest.At(place, wanted.hash); found {
+				t.remember(wanted, &key)
+			} else {
+				others = append(others, wanted)
+			}
+		}
+		return nil
+	})
+	return others, err
+}
+
+// restOf returns the Rest of the keys of a column in a day; none if the day has none.
+func (r *run) restOf(day rolledUpDay, column string) (rest rollup.Rest, _ error) {
+	if has, _ := day.HasRest(column); !has {
+		return rest, nil
+	}
+	content, err := r.section(day, rollup.RestName(column), nil)
+	if err != nil {
+		return rest, err
+	}
+	return rollup.DecodeRest(content)
 }
 
 // readDay learns the figures of keys of a day from its records.
@@ -82,7 +141,7 @@ func (t *topX) readDay(ctx context.Context, day *rolledUpDay, keys []dayKey) err
 
 // readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack
 // them.
-func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey) error {
+func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey, withTexts bool) error {
 	of := newTopX(t.run, t.shape, days, nil)
 	tables := make([]hashTable, len(of.keys)) // of the wanted keys of each column
 	for _, key := range wanted {
@@ -96,6 +155,7 @@ func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey
 	err := of.eachOfDays(ctx, keysInDays{
 		columns: func(n int) bool { return tables[n].n > 0 },
 		hashes:  func(n int) []textHash { return tables[n].hashes() },
+		named:   withTexts,
 		add: func(n, place int, key *rollup.Key) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -104,13 +164,21 @@ func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey
 				*sum = *key
 				return nil
 			}
-			check := keyCheck{sum.Check, true}
-			if err := check.compare(key.Check); err != nil {
-				return err
+			named := sum
+			switch {
+			case sum.Nameless:
+				named = key
+			case !key.Nameless:
+				check := keyCheck{sum.Check, true}
+				if err := check.compare(key.Check); err != nil {
+					return err
+				}
 			}
 			figures := figuresOf(sum)
 			figures.join(figuresOf(key))
-			*sum = figures.rolledUp(textHash{sum.Hash.First, sum.Check}, []byte(sum.Text))
+			joined := figures.rolledUp(textHash{key.Hash.First, named.Check}, []byte(named.Text))
+			joined.Nameless = named.Nameless
+			*sum = joined
 			return nil
 		},
 	})

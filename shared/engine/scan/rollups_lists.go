@@ -83,15 +83,18 @@ type listSizes struct {
 	// If so many keys have blocked requests, the others rank behind the limit of every question and are not counted.
 	blocked int
 
+	rest bool // the figures of all keys are listed
+
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
 
-// sizesOf returns the sizes of the lists of a subset of a day.
-func sizesOf(s rollup.Subset) listSizes {
+// sizesOf returns the sizes of the lists of a rollup.
+func sizesOf(r ToRollUp) listSizes {
 	of := sizes
-	if s.Field == rollup.HostField {
+	if r.Subset.Field == rollup.HostField {
 		of.known = min(of.known, knownOfHost)
 	}
+	of.rest = r.Length == rollup.DayLength && r.Subset.HasRest()
 	return of
 }
 

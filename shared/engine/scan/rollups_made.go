@@ -60,7 +60,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 		return made, err
 	}
 	defer r.end(groups)
-	r.sizes, r.isPart = sizesOf(of.Subset), whole != nil
+	r.sizes, r.isPart = sizesOf(of), whole != nil
 	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
 	if of.Length >= rollup.DayLength && of.Subset.HasKeys() {
 		r.before = o.Rollups.before(of.Start, of.Subset)

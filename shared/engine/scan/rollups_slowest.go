@@ -2,6 +2,7 @@ package scan
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -27,6 +28,52 @@ func (t *topX) completeSlow(of *keysOfDay, slow *slowKeys) error {
 	defer k.mu.Unlock()
 	slow.unknown = append(slow.unknown, unknown...)
 	return nil
+}
+
+// slowestOfAll returns all keys of a day whose times are not too fast.
+func (t *topX) slowestOfAll(day rolledUpDay, k *keys) (found [3]slowest, _ error) {
+	rest, err := t.run.restOf(day, k.column)
+	if err != nil {
+		return found, unusable(err)
+	}
+	content, err := t.run.section(day, rollup.MembersName(k.column), nil)
+	if err != nil {
+		return found, err
+	}
+	members, err := rollup.DecodeMembers(content)
+	if err != nil {
+		return found, unusable(err)
+	}
+	hashes := members.Hashes(&rest)
+	if len(hashes) == 0 {
+		return found, fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
+	}
+	if content, err = t.run.section(day, rollup.KnownName(k.column), nil); err != nil {
+		return found, err
+	}
+	known, err := rollup.DecodeKnown(content)
+	if err != nil {
+		return found, unusable(err)
+	}
+	times := make([][3]duration, len(hashes))
+	for place, hash := range hashes {
+		key, _ := rest.At(place, hash)
+		if !key.Nameless {
+			if key, _, err = known.Find(hash); err != nil {
+				return found, unusable(err)
+			}
+		}
+		times[place] = durationsOf(&key)
+	}
+	for time := range found {
+		found[time] = k.slowestOf(times, time, hashes, maxCandidates+1)
+	}
+	return found, nil
+}
+
+// durationsOf returns the times of a key, in the order of query.TimeLabels.
+func durationsOf(key *rollup.Key) [3]duration {
+	return [3]duration{durationOf(key.Origin), durationOf(key.Svc), durationOf(key.Total)}
 }
 
 func durationOf(t rollup.Times) duration { return duration{sum: sumOf(t.Sum).whole(), count: t.Count} }

@@ -559,6 +559,43 @@ func TestSlowKeysOfDays(t *testing.T) {
 	}
 }
 
+// TestKeysOfHosts: the URLs of a host are ranked by the figures of its days, of which rollups list all, although they list
+// few of the slowest. Records tell only the texts that rollups lack.
+func TestKeysOfHosts(t *testing.T) {
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	labels := []string{"url", query.TimeLabels[0].Name, query.TimeLabels[1].Name, query.TimeLabels[2].Name}
+	for _, of := range []struct{ known, slowest, unread int }{{2, 2, 55}, {2, 1000, 100}, {1000, 2, 100}} {
+		t.Run(fmt.Sprintf("%d known, %d slowest", of.known, of.slowest), func(t *testing.T) {
+			defer scan.SetListSizes(1, 100, of.known, of.slowest, 80, 2)()
+			var reads reading
+			for seed := range testlevel.Of[uint64](4, 8, 20) {
+				r := rand.New(rand.NewPCG(23, seed))
+				rows := enginetest.Records(t, 600, 23)
+				hosts := []string{"shop.example", "bank.example"}
+				for i := range rows {
+					rows[i].TsMs = first.UnixMilli() + int64(r.IntN(4))*86_400_000 + int64(r.IntN(3))*3_600_000 + int64(r.IntN(1000))
+					rows[i].TsNanos = 0
+					url := fmt.Sprintf("/%d", r.IntN(150))
+					rows[i].URL, rows[i].Host = &url, &hosts[r.IntN(2)]
+					for _, to := range []**int64{&rows[i].OriginUs, &rows[i].SvcUs, &rows[i].TotalUs} {
+						*to = nil
+						if n := int64(r.IntN(8) * r.IntN(10_000)); n > 0 {
+							*to = &n
+						}
+					}
+				}
+				objects := stored(t, rows)
+				o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, func(int64) bool { return true })), NoFallback: true}
+				for limit := 1; limit < 8; limit++ {
+					q := bind(t, `timestamp between 2026-01-01 and 2026-01-05, host="shop.example"`, query.TopX{Limit: limit, Labels: labels})
+					reads.answer(t, q, rows, objects, o)
+				}
+			}
+			reads.check(t, of.unread)
+		})
+	}
+}
+
 // TestDiffOfDays: a diff of two periods has the findings of the reference, whether all days are rolled up or only some.
 func TestDiffOfDays(t *testing.T) {
 	defer scan.SetListSizes(2, 8, 4000, 64, 80, 8)()

@@ -85,7 +85,9 @@ func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 		}
 		k.join(&parts[n])
 		for of, place := range parts[n].places {
-			t.learn(i, slices.Index(t.keys, k), parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
+			if place < len(k.texts) {
+				t.learn(i, slices.Index(t.keys, k), parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
+			}
 		}
 	}
 	t.storeAgain(i)
@@ -130,7 +132,7 @@ func (k *keys) winners(w *worker) (found winners, err error) {
 		}
 		found.numbers[code+1] = int32(len(found.places))
 		found.places, found.hashes = append(found.places, place), append(found.hashes, found.of.hashes[code])
-		if k.texts[place] == nil {
+		if place < len(k.texts) && k.texts[place] == nil {
 			if err := found.of.readTexts(w); err != nil {
 				return found, err
 			}

@@ -41,11 +41,12 @@ type keys struct {
 	allListed  bool       // rollups do not list more of the slowest keys
 	spares     []uint64   // hashes of the keys next to the winners
 	suspects   []uint64   // hashes of further keys whose texts are compared, too
-	places     hashTable  // of the winners of all labels, then of the spare keys, then of the suspects
+	rest       []uint64   // hashes of further keys whose figures are needed, but no texts
+	places     hashTable  // of the winners of all labels, then of the spare keys, of the rest, and of the suspects
 	first      int        // the number of these winners
 	checks     []keyCheck // by place
 	texts      [][]byte   // of the winners and spare keys, by place; nil until one is met
-	figures    []figures  // of these, by place
+	figures    []figures  // of these and the rest, by place
 
 	ranks reservation // the reserved memory, as bytes returns it
 }
@@ -155,7 +156,7 @@ func (k *keys) divide() {
 	k.held, k.divided = 0, true
 	k.tallies, k.slowest, k.ranked, k.ties = nil, nil, map[string][]total{}, nil
 	k.blocked, k.contested, k.slow = hashTable{}, hashTable{}, hashTable{}
-	k.requests, k.hashes, k.candidates, k.spares, k.suspects = nil, nil, nil, nil, nil
+	k.requests, k.hashes, k.candidates, k.spares, k.rest, k.suspects = nil, nil, nil, nil, nil, nil
 }
 
 // enough reports whether there are as many keys with blocked requests as winners.

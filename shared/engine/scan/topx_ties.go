@@ -36,12 +36,16 @@ func (k *keys) placeWinners() error {
 	for _, hash := range k.spares {
 		k.places.add(hash)
 	}
-	k.figures, k.texts = make([]figures, k.places.n), make([][]byte, k.places.n)
+	k.texts = make([][]byte, k.places.n)
+	for _, hash := range k.rest {
+		k.places.add(hash)
+	}
+	k.figures = make([]figures, k.places.n)
 	for _, hash := range k.suspects {
 		k.places.add(hash)
 	}
 	k.checks = make([]keyCheck, k.places.n)
-	k.ties, k.spares, k.suspects = nil, nil, nil
+	k.ties, k.spares, k.rest, k.suspects = nil, nil, nil, nil
 	return k.hold(0)
 }
 
@@ -60,7 +64,7 @@ func (t *topX) readTies(ctx context.Context, column int) error {
 		return err
 	}
 	found, checks := make([][]byte, tied.n), make([]keyCheck, tied.n)
-	if err := t.tiesOfDays(ctx, column, &tied, found, checks); err != nil {
+	if err := t.textsOfDays(ctx, column, &tied, found, checks); err != nil {
 		return err
 	}
 	read, err := t.keptTies(column, &tied, found, checks)
