@@ -138,15 +138,15 @@ func (l *listedKeys) choose() error {
 	return l.placeWinners()
 }
 
-// daysBefore is the number of days whose rollups tell which keys are likely to be winners of long periods.
-const daysBefore = 28
+// DaysBefore is the number of days before a day whose rollups tell which keys are likely to be winners of long periods.
+const DaysBefore = 28
 
 // before returns the rollups of a subset of the days before a day or a week.
 func (r *Rollups) before(start int64, subset rollup.Subset) (days []rolledUpDay) {
 	if r == nil || r.folder == "" {
 		return nil
 	}
-	for n := range int64(daysBefore) {
+	for n := range int64(DaysBefore) {
 		of := start - (n+1)*rollup.DayLength
 		path := r.folder.Path(of, subset)
 		if day, version := r.day(nil, path, of); day != nil && day.HashID == r.KeyID() && day.Subset == subset {

@@ -1,7 +1,11 @@
 package hybrid_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"net/http"
@@ -25,6 +29,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/rollup"
+	"github.com/orrery/orrery/shared/rollup/rollupblob"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 	"github.com/orrery/orrery/shared/testkit/reference"
@@ -518,6 +524,85 @@ func TestRollupsChangeMeanwhile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRollupsOfLaterDays: a day that is rolled up has the figures of a URL that was blocked often on the day before, even
+// if that rollup cannot be read now and then.
+func TestRollupsOfLaterDays(t *testing.T) {
+	often, blocked := "/often", true
+	var rows []lake.Row
+	add := func(day lake.Partition, url string, n int) {
+		for range n {
+			row := enginetest.Records(t, 1, 43)[0]
+			row.TsMs, row.URL, row.Blocked = (firstHour+day*24).Start()+int64(len(rows)), &url, &blocked
+			rows = append(rows, row)
+		}
+	}
+	add(0, often, 50)
+	for i := range 1600 {
+		add(0, fmt.Sprintf("/%d", i), 1)
+		add(1, fmt.Sprintf("/%d", i), 2)
+	}
+	add(1, often, 1)
+	add(2, often, 1) // the newest day
+	memory := &blobtest.Memory{}
+	w, days := newRolledUp(t, rows, memory)
+	if days != 2 {
+		t.Fatalf("%d days are rolled up", days)
+	}
+	if w.knows(1, often) {
+		t.Error("the first rollup of the second day knows the URL, although there were no rollups")
+	}
+	w.change(func(s *lakestate.State) { s.Changed((firstHour + 24).Day()) })
+	w.rollUp(1)
+	if !w.knows(1, often) {
+		t.Error("the second rollup of the second day does not know the URL that was blocked on the first")
+	}
+	w.change(func(s *lakestate.State) { s.Changed((firstHour + 24).Day()) })
+	w.maker.Lake = struct{ blob.Store }{memory} // it reads no parts of objects
+	w.rollUp(1)
+	if w.knows(1, often) {
+		t.Error("the rollup of the second day knows the URL, although that of the first was not read")
+	}
+}
+
+// knows reports whether the rollup of the nth day has the figures of a URL.
+func (w rolledUp) knows(n lake.Day, url string) bool {
+	w.t.Helper()
+	key, err := rollupblob.HashKey(w.t.Context(), w.bucket)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	days, err := rollupblob.Days(w.t.Context(), w.bucket)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	day := firstHour.Day() + n
+	in, err := blob.Open(w.t.Context(), w.bucket, days[day].Info.Name, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	content, err := io.ReadAll(in)
+	if err = errors.Join(err, in.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	found, err := rollup.Read(bytes.NewReader(content), day.First().Start()/1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	section, _ := found.Section(rollup.KnownName("url"))
+	if content, err = found.ReadSection(bytes.NewReader(content), section, nil); err != nil {
+		w.t.Fatal(err)
+	}
+	known, err := rollup.DecodeKnown(content)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, knows, err := known.Find(key.Hash([]byte(url)).First)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return knows
 }
 
 // TestRollupsOfManyObjects: rollups answer about more objects than a scan reads. If they fail, the service answers, and

@@ -30,7 +30,12 @@ func (f Folder) Path(start int64, subset rollup.Subset) string {
 	if subset == (rollup.Subset{}) {
 		return f.dayPath(start) + extension
 	}
-	return filepath.Join(f.dayPath(start), subset.ID()+extension)
+	return f.PathOf(start, subset.ID())
+}
+
+// PathOf is Path, given the ID of the subset.
+func (f Folder) PathOf(start int64, id string) string {
+	return filepath.Join(f.dayPath(start), id+extension)
 }
 
 func (f Folder) dayPath(start int64) string {

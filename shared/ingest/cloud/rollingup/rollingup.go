@@ -82,7 +82,7 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	if err != nil {
 		return report, err
 	}
-	w := &work{Maker: m, state: s, stop: deadline.Stop(ctx, deadline.DefaultReserve, m.Now())}
+	w := &work{Maker: m, state: s, rolledUp: known, stop: deadline.Stop(ctx, deadline.DefaultReserve, m.Now())}
 	w.first = lake.PartitionOf(s.Extent.MinTsMs).Day()
 	w.newest = min(lake.PartitionOf(s.Extent.MaxTsMs).Day(), s.Watermark.Day())
 	if names := rollupblob.Superseded(known, w.first); len(names) > 0 {
@@ -101,11 +101,10 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	if err != nil || len(days)+len(objects) == 0 {
 		return report, err
 	}
-	key, err := rollupblob.MakeHashKey(ctx, m.Lake)
-	if err != nil {
+	if w.key, err = rollupblob.MakeHashKey(ctx, m.Lake); err != nil {
 		return report, err
 	}
-	w.options = scan.Options{Rollups: scan.NewRemoteRollups(key), Memory: m.Memory}
+	w.options = scan.Options{Rollups: scan.NewRemoteRollups(w.key), Memory: m.Memory}
 	for _, info := range slices.Backward(objects) {
 		if !w.fits(info.Size) {
 			report.Unfinished = true
@@ -142,6 +141,9 @@ type work struct {
 	newest  lake.Day // with records, or that of the watermark if that is earlier; its hours are not all merged
 	stop    time.Time
 	options scan.Options
+
+	rolledUp map[lake.Day]rollupblob.Stored // days, before this call
+	key      rollup.HashKey
 }
 
 // missing returns the objects of the days that must be rolled up. A day that does not have a version of its own has not
@@ -296,9 +298,15 @@ func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (wri
 	if sizeOf(infos) > w.most() {
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
-	err := w.withLocal(ctx, infos, func(objects []lake.Object) error {
+	err := w.withLocal(ctx, infos, func(dir string, objects []lake.Object) (err error) {
 		of := scan.ToRollUp{Start: day.First().Start() / 1000, Length: rollup.DayLength, Objects: objects, Counted: w.Counted}
-		return scan.RollUpAll(ctx, of, w.options, func(d *rollup.Day, lists rollup.Lists) error {
+		o := w.options
+		if day < w.newest { // otherwise the rollup is replaced soon
+			if o.Rollups, err = w.earlier(ctx, day, dir); err != nil {
+				return err
+			}
+		}
+		return scan.RollUpAll(ctx, of, o, func(d *rollup.Day, lists rollup.Lists) error {
 			return rollupblob.Write(ctx, w.Lake, version, d, lists)
 		})
 	})
@@ -314,7 +322,7 @@ func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (wri
 // rollUpObject writes the rollup of an object, or that there is none because the object cannot be read.
 func (w *work) rollUpObject(ctx context.Context, info blob.Info) error {
 	hour, _ := lakestate.HourOf(info.Name) // missingObjects knows that it has one
-	err := w.withLocal(ctx, []blob.Info{info}, func(objects []lake.Object) error {
+	err := w.withLocal(ctx, []blob.Info{info}, func(_ string, objects []lake.Object) error {
 		of := scan.ToRollUp{Start: hour.Start() / 1000, Length: rollup.Hour, Objects: objects, Counted: w.Counted}
 		found, lists, err := scan.RollUp(ctx, of, w.options)
 		if err == nil {
@@ -331,8 +339,10 @@ func (w *work) rollUpObject(ctx context.Context, info blob.Info) error {
 	return err
 }
 
-// withLocal calls do with copies of objects on the local disk, which it then removes.
-func (w *work) withLocal(ctx context.Context, infos []blob.Info, do func(objects []lake.Object) error) (err error) {
+// withLocal calls do with a folder on the local disk and copies of objects there, which it then removes.
+func (w *work) withLocal(
+	ctx context.Context, infos []blob.Info, do func(dir string, objects []lake.Object) error,
+) (err error) {
 	dir, err := os.MkdirTemp(w.Scratch, "rollup-")
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
@@ -342,7 +352,7 @@ func (w *work) withLocal(ctx context.Context, infos []blob.Info, do func(objects
 	if err != nil {
 		return err
 	}
-	return do(objects)
+	return do(dir, objects)
 }
 
 // download copies objects to a folder, in which they have the names of the bucket, and reads their times and rows.
