@@ -161,8 +161,8 @@ func (w *worker) nextSection() func(day rolledUpDay, name string) ([]byte, error
 }
 
 // completeDays is the second pass over the days, after that over the row groups of the other days. The records of a day
-// are read once, for contested keys, for candidates by time, and for the figures of sure winners. So if more of the
-// slowest keys must be compared first, contested keys are counted later.
+// are read once: for contested keys, for candidates by time and, if any of these must be read, for the figures of sure
+// winners. So if more of the slowest keys must be compared first, contested keys are counted later.
 func (t *topX) completeDays(ctx context.Context, open []*keys) (later bool, _ error) {
 	if len(t.days) == 0 {
 		return false, nil
@@ -175,6 +175,9 @@ func (t *topX) completeDays(ctx context.Context, open []*keys) (later bool, _ er
 	slow, areMany, err := t.slowOf(ctx, open)
 	if err != nil || areMany {
 		return areMany, err
+	}
+	if len(unknown)+len(slow) == 0 {
+		return false, nil
 	}
 	winners, err := t.lookUp(ctx, t.sureWinners())
 	if err != nil {
@@ -296,7 +299,7 @@ func (t *topX) nameWinners(ctx context.Context) error {
 	return nil
 }
 
-// nameOfDay takes the text of a winner in a day.
+// nameOfDay takes the text of a winner in a day. mu is held.
 func (k *keys) nameOfDay(place int, key *rollup.Key) error {
 	if key.Nameless {
 		return nil

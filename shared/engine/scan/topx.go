@@ -195,10 +195,10 @@ func (t *topX) choose(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := t.complete(ctx); err != nil {
+		var unproven bool
+		if unproven, err = t.complete(ctx); err != nil {
 			return err
 		}
-		unproven := false
 		for _, k := range t.keys {
 			proven, err := k.rankByTime()
 			if err := orDivide(k, err); err != nil {
@@ -222,18 +222,19 @@ func (t *topX) choose(ctx context.Context) error {
 	return nil
 }
 
-// complete is the second pass. It completes the counts of the keys that can still win, if there are any.
-func (t *topX) complete(ctx context.Context) error {
+// complete is the second pass. It completes the counts of the keys that can still win, if there are any, or reports that
+// it will when more of the slowest keys are compared.
+func (t *topX) complete(ctx context.Context) (later bool, _ error) {
 	open := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.open() })
 	if len(open) == 0 {
-		return nil
+		return false, nil
 	}
 	err := t.eachColumn(ctx, open, func(w *worker, i int, k *keys) error { return t.completeKeys(w, i, k) },
 		func(_ int, k *keys, p *keysOfRows) error { return k.completeKept(p) })
 	if err != nil {
-		return err
+		return false, err
 	}
-	later, err := t.completeDays(ctx, open)
+	later, err = t.completeDays(ctx, open)
 	for _, k := range open {
 		if later {
 			clear(k.requests)
@@ -241,7 +242,7 @@ func (t *topX) complete(ctx context.Context) error {
 			k.completed()
 		}
 	}
-	return err
+	return later, err
 }
 
 // eachColumn calls read for each row group and column, or fromKept if the keys are kept.
