@@ -158,6 +158,12 @@ func DecodeMembers(content []byte) (m Members, _ error) {
 	return m, nil
 }
 
+// Len returns the number of keys.
+func (m *Members) Len() int {
+	hash, bounds := m.widths()
+	return len(m.rest) / (hash + bounds)
+}
+
 // Find returns the place of the key with the first part of a hash among all keys, its bounds, and whether there may be one.
 func (m *Members) Find(first uint64) (place int, bounds Bounds, found bool) {
 	prefix := m.prefixOf(first)

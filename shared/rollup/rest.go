@@ -43,7 +43,7 @@ var (
 )
 
 // mostRest is the most bytes of a Rest before compression.
-const mostRest = 1 << 30
+const mostRest = 64 << 20
 
 // rest returns the figures of keys, column by column, and compressed.
 func rest(keys []Key) []byte {

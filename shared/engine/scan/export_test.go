@@ -12,7 +12,14 @@ func ForgetFooters() { footers.clear() }
 // SetListSizes makes the lists of new rollups small, until undo is called.
 func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := sizes
-	sizes = listSizes{texts, undivided, known, slowest, blocked, false, few}
+	sizes = listSizes{texts, undivided, known, slowest, blocked, before.rest, few}
+	return func() { sizes = before }
+}
+
+// SetMostRest changes the number of keys of which new rollups list the figures of all, until undo is called.
+func SetMostRest(n int) (undo func()) {
+	before := sizes
+	sizes.rest = n
 	return func() { sizes = before }
 }
 
@@ -26,6 +33,6 @@ func SetMaxDistinct(n int64) (undo func()) {
 // SetPartSizes makes the lists of new parts small, until undo is called.
 func SetPartSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := partSizes
-	partSizes = listSizes{texts, undivided, known, slowest, blocked, false, few}
+	partSizes = listSizes{texts, undivided, known, slowest, blocked, 0, few}
 	return func() { partSizes = before }
 }

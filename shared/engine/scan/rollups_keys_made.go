@@ -63,7 +63,7 @@ type listedKeys struct {
 	dividedKeys
 	all     []listedKey
 	slowest [3]rollup.Slowest
-	hasRest bool // the figures of all keys are listed if there is enough memory
+	hasRest bool // there is a section with the figures of all keys, unless they are too many
 }
 
 type listedKey struct {
@@ -124,7 +124,9 @@ func (l *listedKeys) choose() error {
 			l.spares = append(l.spares, key.First)
 		}
 	}
-	if l.hasRest = l.run.sizes.rest && l.timed; l.hasRest && l.run.reserve(int64(len(l.all))*figuresBytes) == nil {
+	n := len(l.all)
+	l.hasRest = l.run.sizes.rest > 0 && l.timed
+	if l.hasRest && n <= l.run.sizes.rest && l.run.spare(int64(n)*listedFiguresBytes, l.run.memory/2) {
 		known := make(map[uint64]bool, len(l.spares))
 		for _, hash := range l.spares {
 			known[hash] = true
@@ -137,6 +139,10 @@ func (l *listedKeys) choose() error {
 	}
 	return l.placeWinners()
 }
+
+// listedFiguresBytes is the memory of all figures of a key while they are listed: those of the day, of the row groups
+// that are being read, and the key.
+const listedFiguresBytes = 3*figuresBytes + restBytes
 
 // DaysBefore is the number of days before a day whose rollups tell which keys are likely to be winners of long periods.
 const DaysBefore = 28

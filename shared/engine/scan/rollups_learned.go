@@ -72,9 +72,11 @@ func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ 
 		if err != nil {
 			return err
 		}
-		rest, err := t.run.restOf(t.days[of.day], t.keys[of.column].column)
+		held := reservation{run: t.run}
+		defer held.free()
+		rest, err := t.run.restOf(t.days[of.day], t.keys[of.column].column, &keys.members, &held)
 		if err != nil {
-			return unusable(err)
+			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -91,16 +93,26 @@ func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ 
 	return others, err
 }
 
-// restOf returns the Rest of the keys of a column in a day; none if the day has none.
-func (r *run) restOf(day rolledUpDay, column string) (rest rollup.Rest, _ error) {
+// restBytes is the memory of a key of a Rest.
+const restBytes = 320
+
+// restOf returns the Rest of the keys of a column in a day, whose members are given; none if the day has none. held
+// holds its memory.
+func (r *run) restOf(
+	day rolledUpDay, column string, members *rollup.Members, held *reservation,
+) (rest rollup.Rest, _ error) {
 	if has, _ := day.HasRest(column); !has {
 		return rest, nil
+	}
+	if err := held.hold(int64(members.Len()) * restBytes); err != nil {
+		return rest, err
 	}
 	content, err := r.section(day, rollup.RestName(column), nil)
 	if err != nil {
 		return rest, err
 	}
-	return rollup.DecodeRest(content)
+	rest, err = rollup.DecodeRest(content)
+	return rest, unusable(err)
 }
 
 // readDay learns the figures of keys of a day from its records.

@@ -83,7 +83,7 @@ type listSizes struct {
 	// If so many keys have blocked requests, the others rank behind the limit of every question and are not counted.
 	blocked int
 
-	rest bool // the figures of all keys are listed
+	rest int // the figures of all keys are listed if they are no more
 
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
@@ -94,7 +94,9 @@ func sizesOf(r ToRollUp) listSizes {
 	if r.Subset.Field == rollup.HostField {
 		of.known = min(of.known, knownOfHost)
 	}
-	of.rest = r.Length == rollup.DayLength && r.Subset.HasRest()
+	if r.Length != rollup.DayLength || !r.Subset.HasRest() {
+		of.rest = 0
+	}
 	return of
 }
 
@@ -102,7 +104,7 @@ func sizesOf(r ToRollUp) listSizes {
 const knownOfHost = 300
 
 // sizes are the sizes of new lists. Tests change them.
-var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
+var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, rest: 1 << 17, few: 32}
 
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4

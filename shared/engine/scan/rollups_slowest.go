@@ -32,10 +32,6 @@ func (t *topX) completeSlow(of *keysOfDay, slow *slowKeys) error {
 
 // slowestOfAll returns all keys of a day whose times are not too fast.
 func (t *topX) slowestOfAll(day rolledUpDay, k *keys) (found [3]slowest, _ error) {
-	rest, err := t.run.restOf(day, k.column)
-	if err != nil {
-		return found, unusable(err)
-	}
 	content, err := t.run.section(day, rollup.MembersName(k.column), nil)
 	if err != nil {
 		return found, err
@@ -43,6 +39,12 @@ func (t *topX) slowestOfAll(day rolledUpDay, k *keys) (found [3]slowest, _ error
 	members, err := rollup.DecodeMembers(content)
 	if err != nil {
 		return found, unusable(err)
+	}
+	held := reservation{run: t.run}
+	defer held.free()
+	rest, err := t.run.restOf(day, k.column, &members, &held)
+	if err != nil {
+		return found, err
 	}
 	hashes := members.Hashes(&rest)
 	if len(hashes) == 0 {

@@ -559,19 +559,22 @@ func TestSlowKeysOfDays(t *testing.T) {
 	}
 }
 
-// TestKeysOfHosts: the URLs of a host are ranked by the figures of its days, of which rollups list all, although they list
-// few of the slowest. Records tell only the texts that rollups lack.
+// TestKeysOfHosts: the URLs of a host are ranked by the figures of its days, of which rollups list all unless they are too
+// many, although they list few of the slowest. Records tell only the texts that rollups lack.
 func TestKeysOfHosts(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	labels := []string{"url", query.TimeLabels[0].Name, query.TimeLabels[1].Name, query.TimeLabels[2].Name}
-	for _, of := range []struct{ known, slowest, unread int }{{2, 2, 55}, {2, 1000, 100}, {1000, 2, 100}} {
-		t.Run(fmt.Sprintf("%d known, %d slowest", of.known, of.slowest), func(t *testing.T) {
+	hosts := []string{"shop.example", "bank.example"}
+	for _, of := range []struct{ known, slowest, rest, unread int }{
+		{2, 2, 1000, 55}, {2, 1000, 1000, 100}, {1000, 2, 1000, 100}, {2, 2, 10, 0},
+	} {
+		t.Run(fmt.Sprintf("%d known, %d slowest, %d at most", of.known, of.slowest, of.rest), func(t *testing.T) {
 			defer scan.SetListSizes(1, 100, of.known, of.slowest, 80, 2)()
+			defer scan.SetMostRest(of.rest)()
 			var reads reading
 			for seed := range testlevel.Of[uint64](4, 8, 20) {
 				r := rand.New(rand.NewPCG(23, seed))
 				rows := enginetest.Records(t, 600, 23)
-				hosts := []string{"shop.example", "bank.example"}
 				for i := range rows {
 					rows[i].TsMs = first.UnixMilli() + int64(r.IntN(4))*86_400_000 + int64(r.IntN(3))*3_600_000 + int64(r.IntN(1000))
 					rows[i].TsNanos = 0
@@ -585,7 +588,13 @@ func TestKeysOfHosts(t *testing.T) {
 					}
 				}
 				objects := stored(t, rows)
-				o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, func(int64) bool { return true })), NoFallback: true}
+				folder := rolledUp(t, objects, func(int64) bool { return true })
+				rollups := scan.NewRollups(folder)
+				day := rollups.Day(first.Unix(), rollup.Subset{Field: "host", Value: hosts[0]}, scan.ByDay(objects)[first.Unix()])
+				if has, known := day.HasRest("url"); has != (of.rest == 1000) || !known || !day.HasAllRests() {
+					t.Fatalf("the figures of all URLs are listed: %t; known: %t", has, known)
+				}
+				o := scan.Options{Rollups: rollups, NoFallback: true}
 				for limit := 1; limit < 8; limit++ {
 					q := bind(t, `timestamp between 2026-01-01 and 2026-01-05, host="shop.example"`, query.TopX{Limit: limit, Labels: labels})
 					reads.answer(t, q, rows, objects, o)
