@@ -35,7 +35,7 @@ export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
 flags=(-trimpath -buildvcs=false -tags lambda.norpc,netgo,osusergo)
 # Bytes of a program, because Lambda reads the whole program before its first answer. Templates of HTML need reflection,
 # for which the linker keeps more.
-most=(22000000 report=33700000 report-now=33500000 older=33500000)
+most=(22000000 report=33500000 report-now=33500000 older=33500000)
 packages=("${functions[@]/#/./functions/}")
 
 # inputs prints the content of all that the zips are made of: this script, and each package by its build ID.

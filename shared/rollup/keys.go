@@ -20,8 +20,8 @@ type Keys struct {
 	Members []Member // all keys
 	Timed   bool     // the members have bounds
 
-	// The figures of all keys, in the order of their hashes; without requests: the key is known. Nil: there is no section
-	// with them.
+	// The figures of all keys, in the order of their hashes. A key without requests is in Known. If Rest is nil, there is
+	// no section with it.
 	Rest []Key
 }
 
@@ -186,15 +186,19 @@ func (d *decoder) float() float64 {
 // known returns the keys with their figures: the numbers of keys, of texts, and of bytes of texts, an index with the place
 // of each key by its hash, the ends of the texts, these, and the figures. Keys share texts.
 func (k *Keys) known() []byte {
-	slices.SortFunc(k.Known, func(a, b Key) int { return a.compare(b.Hash) })
+	sorted := make([]*Key, len(k.Known))
+	for i := range k.Known {
+		sorted[i] = &k.Known[i]
+	}
+	slices.SortFunc(sorted, func(a, b *Key) int { return a.compare(b.Hash) })
 	var texts, ends []byte
 	numbers := map[string]uint64{}
 	figures := encoder{}
 	index := make([]byte, 0, len(k.Known)*indexBytes)
-	for _, key := range k.Known {
+	for _, key := range sorted {
 		index = key.Hash.append(index)
 		index = binary.LittleEndian.AppendUint32(index, uint32(len(figures.Bytes)))
-		figures.key(&key, func(text string) uint64 {
+		figures.key(key, func(text string) uint64 {
 			number, known := numbers[text]
 			if !known {
 				texts = append(texts, text...)

@@ -164,7 +164,7 @@ func (m *Members) Len() int {
 	return len(m.rest) / (hash + bounds)
 }
 
-// Find returns the place of the key with the first part of a hash among all keys, its bounds, and whether there may be one.
+// Find returns the place and the bounds of the key with the first part of a hash, and whether there may be one.
 func (m *Members) Find(first uint64) (place int, bounds Bounds, found bool) {
 	prefix := m.prefixOf(first)
 	hash, width := m.widths()

@@ -16,7 +16,7 @@ func RestName(column string) string { return "rest of " + column }
 
 // Rest has the figures of all keys of a column, but for the texts of the keys, in the order of the Members.
 type Rest struct {
-	Keys []Key    // without texts; those without requests are in the section of KnownName
+	keys []Key    // without texts; those without requests are in the section of KnownName
 	ends []uint32 // the ends of the hashes, which the Members lack
 }
 
@@ -97,7 +97,9 @@ var (
 		func(k *Key) *Sum { return &k.BytesSent }, func(k *Key) *Sum { return &k.RequestLength },
 	}
 	restTimes = []func(*Key) *Times{
-		func(k *Key) *Times { return &k.Origin }, func(k *Key) *Times { return &k.Svc }, func(k *Key) *Times { return &k.Total },
+		func(k *Key) *Times { return &k.Origin },
+		func(k *Key) *Times { return &k.Svc },
+		func(k *Key) *Times { return &k.Total },
 	}
 )
 
@@ -193,7 +195,7 @@ func DecodeRest(content []byte) (r Rest, _ error) {
 	if d.Failed || 3*n > len(d.Bytes) {
 		return r, ErrInvalid
 	}
-	r.Keys, r.ends = make([]Key, n), make([]uint32, n)
+	r.keys, r.ends = make([]Key, n), make([]uint32, n)
 	for i := range r.ends {
 		r.ends[i] = uint32(d.Bytes[3*i]) | uint32(d.Bytes[3*i+1])<<8 | uint32(d.Bytes[3*i+2])<<16
 	}
@@ -214,20 +216,20 @@ func DecodeRest(content []byte) (r Rest, _ error) {
 		requests[i].Count = d.Int()
 	}
 	for i, n := range counts {
-		r.Keys[i].Requests, requests = requests[:n:n], requests[n:]
+		r.keys[i].Requests, requests = requests[:n:n], requests[n:]
 	}
 	for _, of := range restSums {
-		d.restSums(r.Keys, of)
+		d.restSums(r.keys, of)
 	}
 	for _, of := range restTimes {
-		eachRest(r.Keys, func(k *Key) { of(k).Count = d.Int() })
-		d.restSums(r.Keys, func(k *Key) *Sum {
+		eachRest(r.keys, func(k *Key) { of(k).Count = d.Int() })
+		d.restSums(r.keys, func(k *Key) *Sum {
 			if t := of(k); t.Count > 0 {
 				return &t.Sum
 			}
 			return nil
 		})
-		eachRest(r.Keys, func(k *Key) {
+		eachRest(r.keys, func(k *Key) {
 			switch t := of(k); {
 			case t.Count > 1:
 				t.Min, t.Max = d.Int(), d.Int()
@@ -236,7 +238,7 @@ func DecodeRest(content []byte) (r Rest, _ error) {
 			}
 		})
 	}
-	if !d.restTexts(r.Keys) || d.Failed || len(d.Bytes) > 0 {
+	if !d.restTexts(r.keys) || d.Failed || len(d.Bytes) > 0 {
 		return r, ErrInvalid
 	}
 	return r, nil
@@ -284,10 +286,10 @@ func (d *decoder) restTexts(keys []Key) (valid bool) {
 // At returns the key at a place of the Members, if it has the first part of a hash and is not in the section of
 // KnownName.
 func (r *Rest) At(place int, first uint64) (key Key, found bool) {
-	if place >= len(r.Keys) || uint64(r.ends[place]) != first&restEnd || len(r.Keys[place].Requests) == 0 {
+	if place >= len(r.keys) || uint64(r.ends[place]) != first&restEnd || len(r.keys[place].Requests) == 0 {
 		return Key{}, false
 	}
-	key = r.Keys[place]
+	key = r.keys[place]
 	key.Nameless, key.Hash.First, key.Requests = true, first, slices.Clone(key.Requests)
 	return key, true
 }

@@ -169,7 +169,8 @@ func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []l
 				_, known := day.HasCounts(shape)
 				return !known
 			}
-			return day.HasAllRests() && (!day.Subset.HasCounts() || !slices.ContainsFunc(rollup.Counted(counted), lacks))
+			lacksCounts := day.Subset.HasCounts() && slices.ContainsFunc(rollup.Counted(counted), lacks)
+			return day.HasAllRests() && !lacksCounts
 		})
 	}}
 	all.weeks = spans{p.rollups.Weeks(), rollup.WeekLength, weeks, func(start int64, objects []lake.Object) bool {

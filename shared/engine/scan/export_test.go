@@ -16,7 +16,7 @@ func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func
 	return func() { sizes = before }
 }
 
-// SetMostRest changes the number of keys of which new rollups list the figures of all, until undo is called.
+// SetMostRest changes the limit of keys above which new rollups do not list the figures of all, until undo is called.
 func SetMostRest(n int) (undo func()) {
 	before := sizes
 	sizes.rest = n

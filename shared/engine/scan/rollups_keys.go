@@ -94,7 +94,7 @@ func (t *topX) keepListed(n int) error {
 			}
 			listed := t.listed[dayColumn{d, column}]
 			if !k.suffice(n, &listed) {
-				all, err := t.slowestOfAll(t.days[d], k)
+				all, err := t.slowestOfAll(d, column)
 				if err == nil {
 					err = k.keepSlow(len(t.groups)+d, &all)
 				}
@@ -207,11 +207,14 @@ func (t *topX) slowOf(ctx context.Context, open []*keys) (needed []dayKey, areMa
 		}
 		return t.completeSlow(&of, &slow[n])
 	})
+	if err != nil {
+		return nil, false, err
+	}
 	for n, k := range t.keys {
 		of, many := slow[n].needed(k)
 		needed, areMany = append(needed, of...), areMany || many
 	}
-	return needed, areMany, err
+	return needed, areMany, nil
 }
 
 // addSlowKey adds the times of a candidate in a day.

@@ -127,21 +127,15 @@ func (l *listedKeys) choose() error {
 	n := len(l.all)
 	l.hasRest = l.run.sizes.rest > 0 && l.timed
 	if l.hasRest && n <= l.run.sizes.rest && l.run.spare(int64(n)*listedFiguresBytes, l.run.memory/2) {
-		known := make(map[uint64]bool, len(l.spares))
-		for _, hash := range l.spares {
-			known[hash] = true
-		}
 		for _, key := range l.all {
-			if !known[key.hash] {
-				l.rest = append(l.rest, key.hash)
-			}
+			l.rest = append(l.rest, key.hash)
 		}
 	}
 	return l.placeWinners()
 }
 
-// listedFiguresBytes is the memory of all figures of a key while they are listed: those of the day, of the row groups
-// that are being read, and the key.
+// listedFiguresBytes is the memory of a key while the figures of all keys are listed: its figures in the day and in the
+// row groups that are being read, and those of the list.
 const listedFiguresBytes = 3*figuresBytes + restBytes
 
 // DaysBefore is the number of days before a day whose rollups tell which keys are likely to be winners of long periods.

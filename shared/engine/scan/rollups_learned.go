@@ -19,10 +19,10 @@ func (t *topX) learnedKey(key dayKey) learnedKey {
 // are read one after the other, which takes long from object storage.
 const mostLearnedDays = 8
 
-// readKeys learns the figures of keys, if possible from the rollups of their days, otherwise from the records.
-// Rollups do not have the texts of these keys.
-func (t *topX) readKeys(ctx context.Context, all []dayKey, withTexts bool) error {
-	if !withTexts {
+// readKeys learns the figures of keys, if possible from the rollups of their days, otherwise from the records. If named,
+// it also learns their texts, which only records have.
+func (t *topX) readKeys(ctx context.Context, all []dayKey, named bool) error {
+	if !named {
 		var err error
 		if all, err = t.readRests(ctx, all); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey, withTexts bool) error
 	}
 	for d, keys := range byDay {
 		if days := t.run.daysOf(&t.days[d]); days != nil {
-			if err := t.readWeek(ctx, days, keys, withTexts); err != nil {
+			if err := t.readWeek(ctx, days, keys, named); err != nil {
 				return err
 			}
 			continue
@@ -53,7 +53,7 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey, withTexts bool) error
 	return t.askKeys(ctx, byPart)
 }
 
-// readRests learns the figures of the keys of days that list those of all keys. It returns the other keys.
+// readRests learns the figures of keys of days whose rollups have a Rest. It returns the keys that it did not find.
 func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ error) {
 	byColumn := map[dayColumn][]dayKey{}
 	for _, key := range all {
@@ -74,7 +74,7 @@ func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ 
 		}
 		held := reservation{run: t.run}
 		defer held.free()
-		rest, err := t.run.restOf(t.days[of.day], t.keys[of.column].column, &keys.members, &held)
+		rest, err := t.restOf(&keys, &held)
 		if err != nil {
 			return err
 		}
@@ -96,18 +96,16 @@ func (t *topX) readRests(ctx context.Context, all []dayKey) (others []dayKey, _ 
 // restBytes is the memory of a key of a Rest.
 const restBytes = 320
 
-// restOf returns the Rest of the keys of a column in a day, whose members are given; none if the day has none. held
-// holds its memory.
-func (r *run) restOf(
-	day rolledUpDay, column string, members *rollup.Members, held *reservation,
-) (rest rollup.Rest, _ error) {
+// restOf returns the Rest of the keys of a column in a day; none if the day has none. held holds its memory.
+func (t *topX) restOf(keys *keysOfDay, held *reservation) (rest rollup.Rest, _ error) {
+	day, column := t.days[keys.day], t.keys[keys.column].column
 	if has, _ := day.HasRest(column); !has {
 		return rest, nil
 	}
-	if err := held.hold(int64(members.Len()) * restBytes); err != nil {
+	if err := held.hold(int64(keys.members.Len()) * restBytes); err != nil {
 		return rest, err
 	}
-	content, err := r.section(day, rollup.RestName(column), nil)
+	content, err := t.run.ownSection(day, rollup.RestName(column))
 	if err != nil {
 		return rest, err
 	}
@@ -153,7 +151,7 @@ func (t *topX) readDay(ctx context.Context, day *rolledUpDay, keys []dayKey) err
 
 // readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack
 // them.
-func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey, withTexts bool) error {
+func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey, named bool) error {
 	of := newTopX(t.run, t.shape, days, nil)
 	tables := make([]hashTable, len(of.keys)) // of the wanted keys of each column
 	for _, key := range wanted {
@@ -167,31 +165,11 @@ func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey
 	err := of.eachOfDays(ctx, keysInDays{
 		columns: func(n int) bool { return tables[n].n > 0 },
 		hashes:  func(n int) []textHash { return tables[n].hashes() },
-		named:   withTexts,
+		named:   named,
 		add: func(n, place int, key *rollup.Key) error {
 			mu.Lock()
 			defer mu.Unlock()
-			sum := &found[n][place]
-			if len(sum.Requests) == 0 {
-				*sum = *key
-				return nil
-			}
-			named := sum
-			switch {
-			case sum.Nameless:
-				named = key
-			case !key.Nameless:
-				check := keyCheck{sum.Check, true}
-				if err := check.compare(key.Check); err != nil {
-					return err
-				}
-			}
-			figures := figuresOf(sum)
-			figures.join(figuresOf(key))
-			joined := figures.rolledUp(textHash{key.Hash.First, named.Check}, []byte(named.Text))
-			joined.Nameless = named.Nameless
-			*sum = joined
-			return nil
+			return addKey(&found[n][place], key)
 		},
 	})
 	if err != nil {
@@ -204,6 +182,29 @@ func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey
 		}
 		t.remember(key, learned)
 	}
+	return nil
+}
+
+// addKey adds a key of another day. sum has no requests if there was none before.
+func addKey(sum, key *rollup.Key) error {
+	if len(sum.Requests) == 0 {
+		*sum = *key
+		return nil
+	}
+	named := sum
+	if sum.Nameless {
+		named = key
+	} else if !key.Nameless {
+		check := keyCheck{sum.Check, true}
+		if err := check.compare(key.Check); err != nil {
+			return err
+		}
+	}
+	nameless := named.Nameless
+	figures := figuresOf(sum)
+	figures.join(figuresOf(key))
+	*sum = figures.rolledUp(textHash{key.Hash.First, named.Check}, []byte(named.Text))
+	sum.Nameless = nameless
 	return nil
 }
 

@@ -83,7 +83,7 @@ type listSizes struct {
 	// If so many keys have blocked requests, the others rank behind the limit of every question and are not counted.
 	blocked int
 
-	rest int // the figures of all keys are listed if they are no more
+	rest int // the figures of all keys are listed, unless there are more keys
 
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }

@@ -17,15 +17,22 @@ type keysOfDay struct {
 
 // keysOfDay returns the keys of a column in a day. They are valid until the next call.
 func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
+	return t.keysOfDay(d, n, w.section)
+}
+
+// keysOfDay returns the keys of a column in a day. read reads each section into another buffer.
+func (t *topX) keysOfDay(
+	d, n int, read func(buffer int, day rolledUpDay, name string) ([]byte, error),
+) (of keysOfDay, _ error) {
 	of.day, of.column = d, n
-	content, err := w.section(1, t.days[d], rollup.KnownName(t.keys[n].column))
+	content, err := read(1, t.days[d], rollup.KnownName(t.keys[n].column))
 	if err != nil {
 		return of, err
 	}
 	if of.known, err = rollup.DecodeKnown(content); err != nil {
 		return of, err
 	}
-	if content, err = w.section(2, t.days[d], rollup.MembersName(t.keys[n].column)); err != nil {
+	if content, err = read(2, t.days[d], rollup.MembersName(t.keys[n].column)); err != nil {
 		return of, err
 	}
 	of.members, err = rollup.DecodeMembers(content)

@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// rollupHead is the length of the start of a rollup that is read at first. Its figures are seldom longer.
-const rollupHead = 64 << 10
+// RollupHead is the length of the start of a rollup that is read at first. Its figures are seldom longer.
+const RollupHead = 64 << 10
 
 // expectRollups announces the figures of rollups that are not in memory to the source. A path may be "".
 func (r *run) expectRollups(paths []string) {
@@ -29,7 +29,7 @@ func (r *run) expectRollups(paths []string) {
 			if _, known := r.rollups.known.find(version); err != nil || known {
 				return err
 			}
-			return in.(Input).Expect([]parquet.Part{{Length: min(rollupHead, version.size)}})
+			return in.(Input).Expect([]parquet.Part{{Length: min(RollupHead, version.size)}})
 		})
 	}
 }

@@ -30,38 +30,30 @@ func (t *topX) completeSlow(of *keysOfDay, slow *slowKeys) error {
 	return nil
 }
 
-// slowestOfAll returns all keys of a day whose times are not too fast.
-func (t *topX) slowestOfAll(day rolledUpDay, k *keys) (found [3]slowest, _ error) {
-	content, err := t.run.section(day, rollup.MembersName(k.column), nil)
-	if err != nil {
-		return found, err
-	}
-	members, err := rollup.DecodeMembers(content)
+// slowestOfAll returns all keys of a column in a day whose times are not too fast.
+func (t *topX) slowestOfAll(d, n int) (found [3]slowest, _ error) {
+	k := t.keys[n]
+	of, err := t.keysOfDay(d, n, func(_ int, day rolledUpDay, name string) ([]byte, error) {
+		return t.run.ownSection(day, name)
+	})
 	if err != nil {
 		return found, unusable(err)
 	}
 	held := reservation{run: t.run}
 	defer held.free()
-	rest, err := t.run.restOf(day, k.column, &members, &held)
+	rest, err := t.restOf(&of, &held)
 	if err != nil {
 		return found, err
 	}
-	hashes := members.Hashes(&rest)
+	hashes := of.members.Hashes(&rest)
 	if len(hashes) == 0 {
 		return found, fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
 	}
-	if content, err = t.run.section(day, rollup.KnownName(k.column), nil); err != nil {
-		return found, err
-	}
-	known, err := rollup.DecodeKnown(content)
-	if err != nil {
-		return found, unusable(err)
-	}
 	times := make([][3]duration, len(hashes))
 	for place, hash := range hashes {
-		key, _ := rest.At(place, hash)
-		if !key.Nameless {
-			if key, _, err = known.Find(hash); err != nil {
+		key, listed := rest.At(place, hash)
+		if !listed {
+			if key, _, err = of.known.Find(hash); err != nil {
 				return found, unusable(err)
 			}
 		}

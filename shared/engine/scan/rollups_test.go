@@ -559,8 +559,8 @@ func TestSlowKeysOfDays(t *testing.T) {
 	}
 }
 
-// TestKeysOfHosts: the URLs of a host are ranked by the figures of its days, of which rollups list all unless they are too
-// many, although they list few of the slowest. Records tell only the texts that rollups lack.
+// TestKeysOfHosts: rollups of hosts list the figures of all URLs, unless there are too many. So they rank URLs by times
+// although their lists of the slowest are short, and records are read only for texts.
 func TestKeysOfHosts(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	labels := []string{"url", query.TimeLabels[0].Name, query.TimeLabels[1].Name, query.TimeLabels[2].Name}
@@ -576,8 +576,8 @@ func TestKeysOfHosts(t *testing.T) {
 				r := rand.New(rand.NewPCG(23, seed))
 				rows := enginetest.Records(t, 600, 23)
 				for i := range rows {
-					rows[i].TsMs = first.UnixMilli() + int64(r.IntN(4))*86_400_000 + int64(r.IntN(3))*3_600_000 + int64(r.IntN(1000))
-					rows[i].TsNanos = 0
+					at := first.Add(time.Duration(r.IntN(4)*24+r.IntN(3)) * time.Hour)
+					rows[i].TsMs, rows[i].TsNanos = at.UnixMilli()+int64(r.IntN(1000)), 0
 					url := fmt.Sprintf("/%d", r.IntN(150))
 					rows[i].URL, rows[i].Host = &url, &hosts[r.IntN(2)]
 					for _, to := range []**int64{&rows[i].OriginUs, &rows[i].SvcUs, &rows[i].TotalUs} {
@@ -590,13 +590,15 @@ func TestKeysOfHosts(t *testing.T) {
 				objects := stored(t, rows)
 				folder := rolledUp(t, objects, func(int64) bool { return true })
 				rollups := scan.NewRollups(folder)
-				day := rollups.Day(first.Unix(), rollup.Subset{Field: "host", Value: hosts[0]}, scan.ByDay(objects)[first.Unix()])
+				host := rollup.Subset{Field: "host", Value: hosts[0]}
+				day := rollups.Day(first.Unix(), host, scan.ByDay(objects)[first.Unix()])
 				if has, known := day.HasRest("url"); has != (of.rest == 1000) || !known || !day.HasAllRests() {
 					t.Fatalf("the figures of all URLs are listed: %t; known: %t", has, known)
 				}
 				o := scan.Options{Rollups: rollups, NoFallback: true}
 				for limit := 1; limit < 8; limit++ {
-					q := bind(t, `timestamp between 2026-01-01 and 2026-01-05, host="shop.example"`, query.TopX{Limit: limit, Labels: labels})
+					shape := query.TopX{Limit: limit, Labels: labels}
+					q := bind(t, `timestamp between 2026-01-01 and 2026-01-05, host="shop.example"`, shape)
 					reads.answer(t, q, rows, objects, o)
 				}
 			}

@@ -222,8 +222,8 @@ func (t *topX) choose(ctx context.Context) error {
 	return nil
 }
 
-// complete is the second pass. It completes the counts of the keys that can still win, if there are any, or reports that
-// it will when more of the slowest keys are compared.
+// complete is the second pass. It completes the counts of the keys that can still win, if there are any. later means that
+// it has not, because more of the slowest keys must be compared before.
 func (t *topX) complete(ctx context.Context) (later bool, _ error) {
 	open := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.open() })
 	if len(open) == 0 {

@@ -84,9 +84,10 @@ func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 			parts[n].figures[of].settle(in)
 		}
 		k.join(&parts[n])
+		column := slices.Index(t.keys, k)
 		for of, place := range parts[n].places {
 			if place < len(k.texts) {
-				t.learn(i, slices.Index(t.keys, k), parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
+				t.learn(i, column, parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
 			}
 		}
 	}

@@ -41,7 +41,7 @@ type keys struct {
 	allListed  bool       // rollups do not list more of the slowest keys
 	spares     []uint64   // hashes of the keys next to the winners
 	suspects   []uint64   // hashes of further keys whose texts are compared, too
-	rest       []uint64   // hashes of further keys whose figures are needed, but no texts
+	rest       []uint64   // hashes of keys whose figures are needed, but not the texts of those that have no place yet
 	places     hashTable  // of the winners of all labels, then of the spare keys, of the rest, and of the suspects
 	first      int        // the number of these winners
 	checks     []keyCheck // by place

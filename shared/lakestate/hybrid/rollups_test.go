@@ -526,8 +526,8 @@ func TestRollupsChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// TestRollupsOfLaterDays: a day that is rolled up has the figures of a URL that was blocked often on the day before, even
-// if that rollup cannot be read now and then.
+// TestRollupsOfLaterDays: the rollup of a day has the figures of a URL that was blocked often on the day before. A day is
+// also rolled up if the rollup of the day before cannot be read.
 func TestRollupsOfLaterDays(t *testing.T) {
 	often, blocked := "/often", true
 	var rows []lake.Row
@@ -562,7 +562,7 @@ func TestRollupsOfLaterDays(t *testing.T) {
 	w.maker.Lake = struct{ blob.Store }{memory} // it reads no parts of objects
 	w.rollUp(1)
 	if w.knows(1, often) {
-		t.Error("the rollup of the second day knows the URL, although that of the first was not read")
+		t.Error("the rollup of the second day knows the URL, although no rollup of an earlier day could be read")
 	}
 }
 
